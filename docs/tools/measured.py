@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from loomlab.answer.figures import CPU, MEMORY, P99, PARTS, RSS, THREADS, THROUGHPUT, Figure, measured_figures
 from loomlab.answer.loads import load_groups
-from loomlab.answer.text import host_line
-from loomlab.basics.format import counted, number
+from loomlab.answer.text import Remark, host_line
+from loomlab.basics.format import counted, number, percent
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Summary
 from loomlab.report.chart import INK, SOFT, drawing, named_rows, new_axes
@@ -42,8 +42,8 @@ class Answer(NamedTuple):
     side: str
     load: str
 
-    def by(self, figure: Figure) -> Comparison:
-        every = self.experiment.comparisons(figure, self.load)
+    def by(self, figure: Figure, load: str | None = None) -> Comparison:
+        every = self.experiment.comparisons(figure, load or self.load)
         return next(one for one in every if one.a == self.side)
 
 
@@ -63,28 +63,30 @@ def answers(experiments: Mapping[str, Experiment]) -> list[Answer]:
     load = timed.loads[-1].label
     rows = [Answer(what, timed, side, load) for side, what in PAIRS.items()]
     if untimed:
-        rows.insert(1, Answer("the same without a read time-out", untimed, rows[0].side, load))
+        rows.insert(1, Answer("the same without a read time-out of backend calls", untimed, rows[0].side, load))
     return rows
 
 
 def answer(experiments: Mapping[str, Experiment]) -> list[str]:
-    """Lines of the README."""
-    rows = answers(experiments)
-    lines = ["| | memory per in-flight request | CPU per request | p99 latency, a lower bound |", "|:--|:--|:--|:--|"]
+    """Lines of the README: memory at the highest load, CPU at each."""
+    rows, loads = answers(experiments), [load.label for load in experiments["headline"].loads]
+    headings = ["", "memory per in-flight request", *(f"CPU per request at {load}" for load in loads)]
+    lines = ["| " + " | ".join(headings) + " |", "|:--" * len(headings) + "|"]
     for row in rows:
-        memory = row.by(MEMORY)
-        both = f"{number(memory.a_mean)} instead of {number(memory.b_mean)} KiB"
-        lines.append(f"| {row.what} | {both}: {_cell(memory)} | {_cell(row.by(CPU))} | {_cell(row.by(P99))} |")
+        cells = [_cell(row.by(MEMORY)), *(_cell(row.by(CPU, load)) for load in loads)]
+        lines.append("| " + " | ".join([row.what, *cells]) + " |")
     days = dict.fromkeys((row.experiment.summary.started or "")[:10] for row in rows)
-    measured = f"Measured on {' and '.join(days)} at {rows[0].load}; 95 % intervals are in brackets."
-    return [*lines, "", f"{measured} [Other loads, and every run](docs/results/measured.md)."]
+    brackets = f"95 % intervals are in brackets; memory is that at {rows[0].load}."
+    return [*lines, "", f"Measured on {' and '.join(days)}; {brackets} [Every run](docs/results/measured.md)."]
 
 
-def _cell(comparison: Comparison) -> str:
-    shown = comparison.word in {"not significant", "no difference", "equivalent"}
-    few = len(comparison.blocks) < FEWEST_FINE_BLOCKS
-    of = f", {counted(len(comparison.blocks), 'block')} only" if few else ""
-    return with_interval(*effect_cell(comparison)) + (f", {comparison.word}" if shown else "") + of
+def _cell(one: Comparison) -> str:
+    word = {"no difference": "no difference within", "equivalent": "equivalent within"}.get(one.word)
+    said = f", {word} {percent(one.margin)}" if word and one.margin else ""
+    said = ", not significant" if one.word == "not significant" else said
+    few = f", {counted(len(one.blocks), 'block')} only" if len(one.blocks) < FEWEST_FINE_BLOCKS else ""
+    unit = f" {one.unit}" if one.unit else ""
+    return f"{number(one.a_mean)} instead of {number(one.b_mean)}{unit}: {with_interval(*effect_cell(one))}{said}{few}"
 
 
 def memory(experiments: Mapping[str, Experiment]) -> list[str]:
@@ -95,20 +97,25 @@ def memory(experiments: Mapping[str, Experiment]) -> list[str]:
 
 def page(experiments: Mapping[str, Experiment]) -> str:
     """Each experiment's command, host, sentences and table."""
-    lines = ["# Measured", "", "What the lab found with its own services, one experiment a section."]
+    lines = ["# Measured", "", "What the lab found with its own services, one experiment per section."]
     for name, experiment in experiments.items():
         title, command = KEPT[name]
         summary, opening, caveats = experiment.summary, opening_of(experiment), caveats_of(experiment)
-        compared = experiment.comparisons(CPU)
+        compared = any(one.interval for one in experiment.comparisons(CPU))
         unclear = [opening.unclear] if opening.unclear else []
-        said = [*opening.found, *unclear, *opening.more] if compared else []
-        of_runs = (f"{one.verdict or 'every run'}: {one.reason}" for one in caveats.of_runs if one.verdict != "valid")
+        said = [*opening.found, *unclear, *opening.more] if compared else opening.more
+        of_runs = (f"{one.verdict or 'every run'}: {_found(one)}" for one in caveats.of_runs if one.verdict != "valid")
         doubts = dict.fromkeys([*caveats.whole, *_dropped(experiment), *caveats.host, *of_runs])
         lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host_line(summary.environment)}"]
         lines += [f"{caveats.counts} [Summary](measured/{name}.json.gz).", ""]
         lines += [f"- {sentence}" for sentence in (*said, *doubts)]
         lines += ["", *table_of(experiment.rows, [one for one in SHOWN if one in measured_figures(experiment.runs)])]
     return "\n".join(lines) + "\n"
+
+
+def _found(remark: Remark) -> str:
+    """What a rule found, without advice that is empty on a page of results."""
+    return re.sub(r"[;:,](?: and)? measure again.*", ".", remark.reason)
 
 
 def _dropped(experiment: Experiment) -> Iterator[str]:

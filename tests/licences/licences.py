@@ -21,7 +21,7 @@ FILE = "tests/licences/exceptions.toml"
 CLASSPATH = "GPL-2.0 WITH Classpath-exception-2.0"
 # What Python's classifiers, POMs and old crates say instead of an SPDX expression.
 NAMES = {
-    r"(The )?Apache( Software)? License(, Version 2\.0)?|Apache 2\.0": "Apache-2.0",
+    r"(The )?Apache( Software)? License(,?( Version)? 2\.0)?|Apache 2\.0": "Apache-2.0",
     r"MIT License": "MIT",
     r"BSD License": "BSD",
     r"ISC License \(ISCL\)": "ISC",

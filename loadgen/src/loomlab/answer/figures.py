@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import fmean, geometric_mean
 
-from loomlab.basics.format import UNKNOWN, fixed
+from loomlab.basics.format import fixed
 from loomlab.records.models import Run
 from loomlab.statistics.comparison import CPU_PER_REQUEST, MEMORY_PER_REQUEST, ComparedFigure
 from loomlab.statistics.comparison import P99 as P99_LATENCY
@@ -69,14 +69,6 @@ def _share_of_errors(run: Run) -> str:
     return f"{run.errors:,} ({share:.0f}%)" if share >= 10 else f"{run.errors:,} ({share:.2g}%)"
 
 
-def _memory_parts(run: Run) -> str:
-    """KiB of heap, of stacks and off-heap, and of the kernel."""
-    live = run.live_bytes_per_request
-    parts = (live.heap, live.stacks_off_heap, live.kernel)
-    kib = (UNKNOWN if part is None else f"{round(part / 2**10):,}" for part in parts)
-    return UNKNOWN if parts == (None, None, None) else "/".join(kib)
-
-
 CPU = Figure(
     "cpu_ms_per_request", "CPU per request", "ms", "CPU time of the container per request, of the interior",
     lambda run: run.cpu_ms_per_request, CPU_PER_REQUEST, primary=True, column=("CPU ms", 3),
@@ -115,7 +107,7 @@ RSS = Figure(
 )  # fmt: skip
 MEMORY = Figure(
     "live_kib_per_request", "memory per in-flight request", "KiB", "measured after the run, with requests that wait",
-    _live("total"), MEMORY_PER_REQUEST, primary=True, divisor=2**10, column=("mem KiB", _memory_parts),
+    _live("total"), MEMORY_PER_REQUEST, primary=True, divisor=2**10, column=("mem KiB", 0),
     exported=Exported("live_bytes_per_request", "memory per in-flight request", "bytes", scale=2**10),
 )  # fmt: skip
 PARTS = tuple(

@@ -39,6 +39,7 @@ OF_SOCKETS = ("inbound.socket_thread_kind", "inbound.internals.dispatch")
 NEVER_NULL = ("concurrency", "inbound.server", "outbound.client")
 USUAL = {"virtual-threads": 0, "platform-threads": 2}
 NONE = "none"
+EXPLAINED_NOTE = "Explained difference"
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ def _compare_configurations(subjects: Sequence[Subject], found: Audit) -> None:
             found.compare(name, [(values["approach"], values.get(name)) for values in known])
         elif len({_json(values.get(name)) for values in known}) > 1:
             explained.setdefault(explanation.why, []).append(name)
-    found.notes += [f"Explained difference in {', '.join(names)}: {why}." for why, names in explained.items()]
+    found.notes += [f"{EXPLAINED_NOTE} in {', '.join(names)}: {why}." for why, names in explained.items()]
 
 
 def _compare_answers(subjects: Sequence[Subject], found: Audit) -> None:

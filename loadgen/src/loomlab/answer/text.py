@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from loomlab.answer.figures import EVERY
+from loomlab.answer.parity import EXPLAINED_NOTE
 from loomlab.basics.format import fixed, plain
 from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
@@ -64,8 +65,10 @@ def _methods(runs: Sequence[Run]) -> dict[str, object]:
     return {"tools": tools, "in_turn": any(run.partner for run in runs)}
 
 
-def footnotes(summary: Summary, contrasts: bool = True) -> list[str]:
-    """What must be read beside the table, with what is said of the contrasts that were declared or without it."""
+def footnotes(summary: Summary, contrasts: bool = True, brief: bool = False) -> list[str]:
+    """What must be read beside the table, with what is said of the contrasts that were declared or without it.
+
+    Brief: without how figures are measured, and without differences between approaches that belong to them."""
     runs = summary.runs
     comparisons = (one for contrast in summary.contrasts for one in contrast.comparisons)
     return lines(
@@ -74,7 +77,8 @@ def footnotes(summary: Summary, contrasts: bool = True) -> list[str]:
         contrasts=summary.contrasts,
         declared=[one for one in comparisons if one.word != "exploratory"],
         with_declared=contrasts,
-        notes=summary.notes,
+        notes=[note for note in summary.notes if not (brief and note.startswith(EXPLAINED_NOTE))],
+        brief=brief,
         **_methods(runs),
         waiting=[f"{run.run} {run.live_requests:,}" for run in runs if run.live_requests and not run.load.closed_model],
         styles={run.style for run in runs},
@@ -147,6 +151,6 @@ def show(summary: Summary, console: Console) -> None:
         table.add_row(*figures, f"[{colours[run.verdict]}]{verdict}[/]")
     console.print(f"\n{escape(_one_line(summary.experiment))}, started {summary.started or 'unknown'}", highlight=False)
     console.print(table)
-    lines = (f"- {line}" for line in (*stretch_lines(summary.runs), *footnotes(summary)))
+    lines = (f"- {line}" for line in (*stretch_lines(summary.runs), *footnotes(summary, brief=True)))
     for line in (*lines, host_line(summary.environment)):
         console.print(escape(line), highlight=False)

@@ -123,7 +123,7 @@ class Asked(Record):
 
     verb: str
     approach: Annotated[str, _known("approaches", "headline", "all")] | None = variable(
-        "APPROACH", MEASURING, "`headline` (four approaches), `all` (ten), or [names](#approaches) separated by commas",
+        "APPROACH", MEASURING, "`headline` (four approaches), `all`, or [names](#approaches) separated by commas",
         "`headline`", "tomcat-platform,tomcat-virtual",
     )  # fmt: skip
     connections: Annotated[list[Annotated[Whole, Field(ge=1, le=MOST_CONNECTIONS)]], Parts, Rising] = variable(

@@ -27,7 +27,7 @@ class Opening(NamedTuple):
 def opening_of(experiment: Experiment) -> Opening:
     compared = [one for one in _asked(experiment) if one.effect is not None]
     found = sorted((one for one in compared if _is_found(one)), key=_by_weight)
-    others = [one for one in compared if one.word == "not significant"]
+    others = [one for one in compared if one.word == "not significant" and one.interval]
     by_pair = grouped(others, lambda one: f"{one.figure} of {one.a} vs {one.b}")
     told = [f"{what}, {' and '.join(map(_at_load, own))}" for what, own in by_pair.items()]
     unclear = f"Not significant: {'; '.join(told)}." if others else None
