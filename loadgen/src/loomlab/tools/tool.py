@@ -136,16 +136,15 @@ class Tool(ABC):
         packed = self.rows(raw, ".gz")
         if not packed.exists():
             return None
-        counted = self.report(raw).rows
+        counted, fact = self.report(raw).rows, f"{packed.name} has lines that are no requests, or was cut off"
         try:
             source, content = zlib.decompressobj(wbits=31), packed.read_bytes()
             head, _, rows = source.decompress(content, max(MOST_BYTES, MOST_PACKED * len(content))).partition(b"\n")
-            if not source.eof:
-                raise EOFError("it has no end, or more than any tool writes")
             log = self.read(rows, raw, floor_ms)
-        except (EOFError, zlib.error, ValueError, DeprecationWarning) as error:
-            fact = f"{packed.name} has lines that are no requests, or was cut off"
+        except (zlib.error, ValueError, DeprecationWarning) as error:
             raise ParseError(f"{fact} ({error}): measure again.") from error
+        if not source.eof:
+            raise ParseError(f"{fact}, or has more than any tool writes: measure again.")
         if (head or rows) and head != self.columns.encode():
             raise ParseError(f"This is not {self.name}'s file of requests: the first line does not name the columns.")
         known = len(log.starts_s) + log.unanswered
