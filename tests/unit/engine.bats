@@ -126,7 +126,8 @@ registry_is() {
   git add bin
   rm -r bin
   git checkout-index --all
-  ! grep -rl $'\r' bin
+  run grep -rl $'\r' bin
+  [ "$status" -eq 1 ]
 }
 
 @test "loomlab gives its program's exit code, and 4 where that did not come to one of the lab's" {

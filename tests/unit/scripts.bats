@@ -200,6 +200,7 @@ ID=0123456789ab
   locks() { echo; }
   take_lock "a test"
   unset LAB_LOCK
+  # shellcheck disable=SC2329  # the lab calls it
   locks() { echo "loom-lab-lock-1|$(token_of $$)|/another (make up)"; }
   run take_lock "a test"
   refused 3 "in use by /another (make up), process $$" "docker volume rm loom-lab-lock-1"

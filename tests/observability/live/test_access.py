@@ -1,4 +1,4 @@
-"""Prometheus can be read, by no page of another origin, and by nobody on its port written, wiped, stopped or reloaded."""
+"""Prometheus can be read, by no page of another origin, and on its port nobody can write, wipe, stop or reload it."""
 
 import pytest
 
