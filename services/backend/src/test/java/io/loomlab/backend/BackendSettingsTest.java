@@ -17,10 +17,11 @@ class BackendSettingsTest {
 
   @Test
   void nothingFailsUnlessAsked() {
-    BackendSettings settings = BackendSettings.from(LEAST);
-    assertThat(settings.delay()).isEqualTo(new Delay.Constant(300));
-    assertThat(settings.errorShare()).isEqualTo(ErrorShare.NONE);
-    assertThat(settings.seed()).isEqualTo(1);
+    int cpus = Runtime.getRuntime().availableProcessors();
+    assertThat(BackendSettings.from(LEAST))
+        .isEqualTo(
+            new BackendSettings(
+                new Delay.Constant(300), ErrorShare.NONE, 1, cpus, 10, 16, 8080, 8081));
   }
 
   @Test

@@ -26,11 +26,13 @@ class BehaviourTest {
 
   @BeforeEach
   void start() throws IOException {
-    backend =
-        Backend.start(
-            new BackendSettings(
-                new Delay.Constant(100), ErrorShare.NONE, SEED, 1, 5_000, 2_000, 0, 0));
+    backend = start(new Delay.Constant(100), ErrorShare.NONE, SEED, 1);
     management = new Management(backend.managementPort());
+  }
+
+  private static Backend start(Delay delay, ErrorShare errorShare, int seed, int loops)
+      throws IOException {
+    return Backend.start(new BackendSettings(delay, errorShare, seed, loops, 5_000, 2_000, 0, 0));
   }
 
   @AfterEach
@@ -128,12 +130,29 @@ class BehaviourTest {
     assertThat(tokens()).isEqualTo(tokens).doesNotHaveDuplicates();
   }
 
+  @Test
+  void connectionsAreDealtOutInTurnToLoopsWithASeedOfTheirOwn() throws IOException {
+    Delay none = new Delay.Constant(0);
+    ErrorShare half = new ErrorShare(0.5);
+    try (Backend two = start(none, half, SEED, 2);
+        Backend one = start(none, half, SEED + 1, 1);
+        RawHttp first = new RawHttp(two.port());
+        RawHttp second = new RawHttp(two.port());
+        RawHttp only = new RawHttp(one.port())) {
+      assertThat(tokens(second)).isEqualTo(tokens(only)).isNotEqualTo(tokens(first));
+    }
+  }
+
   private List<String> tokens() throws IOException {
-    List<String> bodies = new ArrayList<>();
     try (RawHttp http = connect()) {
-      for (int i = 0; i < 5; i++) {
-        bodies.add(http.get("/authentication").response().body());
-      }
+      return tokens(http);
+    }
+  }
+
+  private static List<String> tokens(RawHttp http) throws IOException {
+    List<String> bodies = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      bodies.add(http.get("/authentication").response().body());
     }
     return bodies;
   }
@@ -190,6 +209,18 @@ class BehaviourTest {
   }
 
   @Test
+  void requestOfAPeerThatResetItsConnectionIsDropped() throws Exception {
+    put("hang_ms=60000");
+    RawHttp http = connect().get("/delay/0");
+    awaitInflight(1);
+    http.reset();
+    await("backend_open_connections", 0);
+    put("hang_ms=0");
+    awaitInflight(0);
+    assertThat(management.metric("backend_requests_total")).isZero();
+  }
+
+  @Test
   void hangTellsWhenItEnds() throws Exception {
     long before = System.currentTimeMillis();
     String answer = put("hang_ms=60000");
@@ -199,15 +230,19 @@ class BehaviourTest {
     assertThat(management.get("/behaviour")).isEqualTo(answer);
   }
 
+  /** Each time at once: loops look by themselves every few seconds. */
   @Test
   void hangCanBeEndedAtOnce() throws Exception {
+    int times = 10;
     try (RawHttp http = connect()) {
-      put("hang_ms=60000");
-      http.get("/delay/0");
-      awaitInflight(1);
-      assertThat(put("hang_ms=0")).isEqualTo(AT_START);
-      assertThat(http.response().body()).isEqualTo("0");
-      management.awaitRequests(1);
+      for (int i = 0; i < times; i++) {
+        put("hang_ms=60000");
+        http.get("/delay/0");
+        awaitInflight(1);
+        assertThat(put("hang_ms=0")).isEqualTo(AT_START);
+        assertThat(http.response().body()).isEqualTo("0");
+      }
+      management.awaitRequests(times);
       assertThat(management.metric("backend_lateness_seconds_sum")).isBetween(0.0, 30.0);
       assertThat(put("hang_ms=0")).isEqualTo(AT_START);
     }
@@ -272,8 +307,12 @@ class BehaviourTest {
   }
 
   private void awaitInflight(int count) throws IOException, InterruptedException {
+    await("backend_inflight_requests", count);
+  }
+
+  private void await(String metric, int count) throws IOException, InterruptedException {
     long started = System.nanoTime();
-    while (management.metric("backend_inflight_requests") != count) {
+    while (management.metric(metric) != count) {
       assertThat(millisSince(started)).isLessThan(30_000);
     }
   }

@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class LatenessTest {
@@ -263,6 +264,14 @@ class LatenessTest {
       loop.latenessOf(2 * burst.size());
       assertThat(loop.answersLaterThan(HELD_SECONDS / 2)).isGreaterThanOrEqualTo(burst.size());
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"50000, 0", "50001, 1", "10000000000, 19", "10000000001, 20"})
+  void bucketHoldsItsUpperBound(long nanos, int bucket) {
+    LoopCounters counters = new LoopCounters();
+    counters.answered(nanos, false);
+    assertThat(counters.lateness(bucket)).isEqualTo(1);
   }
 
   private static double secondsSince(long started) {

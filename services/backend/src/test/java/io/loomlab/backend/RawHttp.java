@@ -59,6 +59,11 @@ final class RawHttp implements AutoCloseable {
     return socket.getInputStream().read() < 0;
   }
 
+  void reset() throws IOException {
+    socket.setSoLinger(true, 0);
+    socket.close();
+  }
+
   @Override
   public void close() throws IOException {
     socket.close();

@@ -80,6 +80,18 @@ class BlockingClientTest {
     assertThat(faulty.requests()).isEqualTo(1);
   }
 
+  /** reactor-netty closes a connection if nobody reads the body. */
+  @ParameterizedTest
+  @EnumSource(names = {"SERVER_ERROR", "UNAVAILABLE", "NOT_FOUND", "REDIRECT", "CREATED"})
+  void answerOfAnotherStatusLeavesAPlaceInThePool(Fault fault) {
+    int calls = 2 * CONNECTIONS;
+    faulty.commit(fault);
+    for (int i = 0; i < calls; i++) {
+      assertFails(client, 502);
+    }
+    assertThat(faulty.connections()).isEqualTo(kind == Settings.Client.REACTOR ? calls : 1);
+  }
+
   @ParameterizedTest
   @EnumSource(names = {"SILENCE", "STALLED"})
   void silenceIsATimeoutAfterOneAttemptAndEndsTheConnection(Fault fault) throws Exception {
@@ -94,7 +106,7 @@ class BlockingClientTest {
   @Test
   void noFreeConnectionInTimeIsATimeout() throws Exception {
     faulty.commit(Fault.SILENCE);
-    try (BlockingClient patient = client(faulty.port(), PATIENCE);
+    try (BlockingClient patient = client(faulty.port(), CONNECT_TIMEOUT, PATIENCE);
         ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<?>> holders = callOften(callers, patient, CONNECTIONS, 502);
       faulty.awaitRequests(CONNECTIONS);
@@ -118,6 +130,30 @@ class BlockingClientTest {
         failure.get();
       }
     }
+  }
+
+  @Test
+  void aTimeOutOfZeroIsNone() {
+    faulty.commit(Fault.IN_PARTS);
+    try (BlockingClient patient = client(faulty.port(), Duration.ZERO, Duration.ZERO)) {
+      assertThat(patient.get("/any")).isEqualTo("fine");
+      assertThat(patient.about())
+          .extracting(About.Outbound::connectTimeoutMs, About.Outbound::responseTimeoutMs)
+          .containsExactly(0L, 0L);
+    }
+  }
+
+  @Test
+  void tellsItsLimits() {
+    assertThat(client.about())
+        .extracting(
+            About.Outbound::maxConnections,
+            About.Outbound::maxConnectionsPerRoute,
+            About.Outbound::connectTimeoutMs,
+            About.Outbound::responseTimeoutMs,
+            About.Outbound::poolTimeoutMs,
+            About.Outbound::keepAliveMs)
+        .containsExactly(CONNECTIONS, CONNECTIONS, 2_001L, 3_502L, 2_003L, 60_000L);
   }
 
   @Test
@@ -146,6 +182,9 @@ class BlockingClientTest {
           default -> Set.of();
         };
     assertThat(about.internals().keySet()).isEqualTo(internals);
+    if (kind == Settings.Client.JDK) {
+      assertThat(about.internals()).containsEntry("executor", "a virtual thread per task");
+    }
   }
 
   private static List<Future<?>> callOften(
@@ -158,10 +197,10 @@ class BlockingClientTest {
   }
 
   private BlockingClient client(int port) {
-    return client(port, RESPONSE_TIMEOUT);
+    return client(port, CONNECT_TIMEOUT, RESPONSE_TIMEOUT);
   }
 
-  private BlockingClient client(int port, Duration responseTimeout) {
+  private BlockingClient client(int port, Duration connectTimeout, Duration responseTimeout) {
     return BlockingClient.of(
         new Settings(
             new Approach("tomcat-virtual", Approach.Concurrency.VIRTUAL_THREADS),
@@ -170,7 +209,7 @@ class BlockingClientTest {
             CONNECTIONS,
             1,
             1,
-            CONNECT_TIMEOUT,
+            connectTimeout,
             responseTimeout,
             POOL_TIMEOUT,
             KEEP_ALIVE,

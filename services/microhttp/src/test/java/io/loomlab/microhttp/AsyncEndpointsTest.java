@@ -2,6 +2,8 @@ package io.loomlab.microhttp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.loomlab.core.http.Answer;
+import io.loomlab.core.http.BackendException;
 import io.loomlab.core.http.Endpoint;
 import io.loomlab.core.http.ParsedRequest;
 import io.loomlab.core.metrics.LabRegistry;
@@ -10,6 +12,7 @@ import io.loomlab.core.work.Movies;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
@@ -40,6 +43,27 @@ class AsyncEndpointsTest {
     Supplier<ParsedRequest> meetings = () -> ParsedRequest.meetings("any");
     assertIsAProblem(Endpoint.MEETINGS, meetings, USER);
     assertIsAProblem(Endpoint.MEETINGS, meetings, USER, AUTHORITIES);
+  }
+
+  @Test
+  void aFailureOfACallAtOnceWithOthersComesToLightOnceAllHaveEnded() {
+    CompletableFuture<String> last = new CompletableFuture<>();
+    Iterator<Mono<String>> calls =
+        List.of(
+                Mono.just("token"),
+                Mono.just("ADMIN"),
+                Mono.<String>error(BackendException.unusable("nothing")),
+                Mono.fromFuture(last))
+            .iterator();
+    var endpoints = new AsyncEndpoints(path -> calls.next(), new Movies(false), requests, null);
+
+    CompletableFuture<Answer> answer =
+        endpoints.answer(
+            Endpoint.CAPABILITIES, () -> ParsedRequest.capabilities(null, "2", "true"));
+
+    assertThat(answer).isNotDone();
+    last.complete("text");
+    assertThat(answer.join().status()).isEqualTo(502);
   }
 
   /**

@@ -14,6 +14,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.microhttp.Handler;
 import org.microhttp.Request;
 import org.microhttp.Response;
@@ -70,6 +72,19 @@ class HandlersTest {
         async((endpoint, asked) -> CompletableFuture.failedFuture(new AssertionError()), null);
 
     assertThat(sent(handler, EPOCH_MILLIS).status()).isEqualTo(500);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "callsMore=9&calls=2, 2",
+    "more=calls=9&calls=3&calls=9, 3",
+    "calls, ''",
+    "calls=%zz,",
+    "callsMore=9,"
+  })
+  void aParameterIsFoundByItsWholeName(String query, String value) {
+    Request request = new Request("GET", "/any?" + query, "HTTP/1.1", List.of(), null);
+    assertThat(MicrohttpCall.of(request).query("calls")).isEqualTo(value);
   }
 
   private static Handler blocking(Endpoints<Answer> endpoints, Supplier<About> about) {

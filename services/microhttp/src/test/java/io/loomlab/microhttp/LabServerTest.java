@@ -9,7 +9,9 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -24,6 +26,7 @@ class LabServerTest {
   private static final long LONG_REQUEST_MS = 3 * SHORT_KEEP_ALIVE.toMillis();
   private static final String REQUEST = "GET / HTTP/1.1\r\n\r\n";
 
+  private final Set<Thread> eventLoops = ConcurrentHashMap.newKeySet();
   private LabServer server;
 
   @BeforeEach
@@ -61,11 +64,22 @@ class LabServerTest {
   }
 
   @Test
+  void aNewConnectionGoesToTheEventLoopWithTheFewest() throws IOException {
+    try (Socket one = connect()) {
+      answer(one, REQUEST);
+      try (Socket another = connect()) {
+        answer(another, REQUEST);
+      }
+    }
+    assertThat(eventLoops).hasSize(server.options().concurrency());
+  }
+
+  @Test
   void threadThatBearsTheNameOfAnEventLoopIsNone() {
     assertThat(LabServer.isEventLoop(new Thread("connection-event-loop"))).isFalse();
   }
 
-  private static LabServer start(Duration keepAlive) throws IOException {
+  private LabServer start(Duration keepAlive) throws IOException {
     LabServer server =
         new LabServer(
             Options.builder()
@@ -75,10 +89,12 @@ class LabServerTest {
                 .withResolution(Duration.ofMillis(10))
                 .build());
     server.start(
-        (request, callback) ->
-            CompletableFuture.delayedExecutor(
-                    request.uri().equals("/long") ? LONG_REQUEST_MS : 0, TimeUnit.MILLISECONDS)
-                .execute(() -> callback.accept(Responses.of(Answer.text("here"), request))));
+        (request, callback) -> {
+          eventLoops.add(Thread.currentThread());
+          CompletableFuture.delayedExecutor(
+                  request.uri().equals("/long") ? LONG_REQUEST_MS : 0, TimeUnit.MILLISECONDS)
+              .execute(() -> callback.accept(Responses.of(Answer.text("here"), request)));
+        });
     return server;
   }
 

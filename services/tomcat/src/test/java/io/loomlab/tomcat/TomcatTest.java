@@ -1,5 +1,7 @@
 package io.loomlab.tomcat;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.loomlab.contract.tests.ApproachContract;
 import io.loomlab.contract.tests.Running;
 import io.loomlab.core.settings.Approach;
@@ -8,6 +10,9 @@ import io.loomlab.core.settings.Settings;
 import io.loomlab.core.settings.Settings.Style;
 import io.loomlab.spring.LabApplication;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -62,6 +67,16 @@ class TomcatTest {
   class Platform extends TomcatContract {
     Platform() {
       super("tomcat-platform", Concurrency.PLATFORM_THREADS, Style.LEAN, ".ThreadPoolExecutor");
+    }
+
+    @Test
+    void keepAliveEndsAConnectionThatNeverAsked() throws IOException {
+      Settings impatient = settings(Duration.ofMillis(300));
+      try (var application = LabApplication.run(WithBug.class, impatient);
+          Socket socket = new Socket(InetAddress.getLoopbackAddress(), application.port())) {
+        socket.setSoTimeout(15_000);
+        assertThat(socket.getInputStream().read()).isEqualTo(-1);
+      }
     }
   }
 

@@ -3,6 +3,8 @@ package io.loomlab.webflux;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.loomlab.clients.ReactiveBackend;
+import io.loomlab.core.http.Answer;
+import io.loomlab.core.http.BackendException;
 import io.loomlab.core.http.Endpoint;
 import io.loomlab.core.http.ParsedRequest;
 import io.loomlab.core.metrics.LabRegistry;
@@ -14,9 +16,11 @@ import java.time.Duration;
 import java.util.AbstractList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** Errors are of the kinds that Reactor calls fatal. */
 class ReactiveEndpointsTest {
@@ -77,6 +81,45 @@ class ReactiveEndpointsTest {
     Supplier<ParsedRequest> request = () -> ParsedRequest.capabilities(null, "2", "true");
 
     assertThat(endpoints.answer(Endpoint.CAPABILITIES, request).block().status()).isEqualTo(500);
+    assertThat(registry.get("lab.inflight.requests").gauge().value()).isZero();
+  }
+
+  @Test
+  void aFailureOfACallAtOnceWithOthersComesToLightOnceAllHaveEnded() {
+    Sinks.One<String> last = Sinks.one();
+    Iterator<Mono<String>> calls =
+        List.of(
+                Mono.just("token"),
+                Mono.just("ADMIN"),
+                Mono.<String>error(BackendException.unusable("nothing")),
+                last.asMono())
+            .iterator();
+    var endpoints = new ReactiveEndpoints(path -> calls.next(), new Movies(false), requests, null);
+
+    CompletableFuture<Answer> answer =
+        endpoints
+            .answer(Endpoint.CAPABILITIES, () -> ParsedRequest.capabilities(null, "2", "true"))
+            .toFuture();
+
+    assertThat(answer).isNotDone();
+    last.tryEmitValue("text").orThrow();
+    assertThat(answer.join().status()).isEqualTo(502);
+  }
+
+  @Test
+  void aClientThatLeavesIsCountedOnceAs499OrAsWhatItWasAnswered() {
+    var endpoints =
+        new ReactiveEndpoints(path -> Mono.just("0"), new Movies(false), requests, null);
+    endpoints
+        .answer(Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillis("60000", null))
+        .subscribe()
+        .dispose();
+    endpoints.answer(Endpoint.BLOCK, () -> ParsedRequest.block("0")).flux().take(1).blockLast();
+
+    assertThat(registry.scrape())
+        .contains("endpoint=\"/epoch-millis\",status=\"499\"} 1\n")
+        .contains("endpoint=\"/httpbin/block/{seconds}\",status=\"200\"} 1\n")
+        .doesNotContain("endpoint=\"/httpbin/block/{seconds}\",status=\"499\"");
     assertThat(registry.get("lab.inflight.requests").gauge().value()).isZero();
   }
 

@@ -7,6 +7,7 @@ import java.time.Duration;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What takes long to ask over HTTP, or is too odd to be asked of every approach. */
@@ -16,6 +17,13 @@ class ParamsTest {
     assertThat(Params.delay("60000")).isEqualTo(Duration.ofMinutes(1));
     assertThat(Params.cpuMicros("1000000")).isEqualTo(1_000_000);
     assertThat(Params.calls("20")).isEqualTo(20);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, false", "2, true"})
+  void callsAreMadeAtOnceIfThereAreSeveral(String calls, boolean parallel) {
+    assertThat(ParsedRequest.capabilities("", calls, "true"))
+        .isEqualTo(new ParsedRequest.Capabilities(0, Integer.parseInt(calls), parallel));
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.loomlab.core.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayInputStream;
@@ -17,6 +18,12 @@ class RequestBodyTest {
     InputStream body = new ByteArrayInputStream(new byte[RequestBody.LONGEST_BYTES + more]);
     assertRefused(413, body);
     assertThat(body.available()).isLessThanOrEqualTo(Math.max(0, more - (3 << 20)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"application/json ; charset=utf-8", " application/json"})
+  void aTypeMayHaveBlanksAroundIt(String contentType) {
+    assertThatCode(() -> RequestBody.requireJson(contentType)).doesNotThrowAnyException();
   }
 
   @Test

@@ -86,7 +86,9 @@ class MemoryTest {
   @ValueSource(strings = {"UseParallelGC", "UseSerialGC", "UseG1GC", "UseZGC"})
   void everyCollectorLeavesWhatIsHeldAndEveryAllocationOfOthersIsCounted(String collector)
       throws Exception {
+    long started = System.nanoTime();
     List<String> told = ChildJvm.lines(Holder.class, "-XX:+" + collector, "-Xms512m", "-Xmx512m");
+    long tookMillis = (System.nanoTime() - started) / 1_000_000;
     JsonNode without = JsonMapper.shared().readTree(told.get(0));
     JsonNode after = JsonMapper.shared().readTree(told.get(1));
 
@@ -95,7 +97,7 @@ class MemoryTest {
     assertThat(after.get("heap_used_bytes").asLong())
         .isBetween((long) LIVE_BYTES, (long) LIVE_BYTES + OTHERS_BYTES);
     assertThat(after.get("collection_ms").isNumber()).isTrue();
-    assertThat(after.get("collection_ms").asLong()).isBetween(0L, 30_000L);
+    assertThat(after.get("collection_ms").asLong()).isBetween(0L, tookMillis);
     long heap = after.get("heap_rss_anon_bytes").asLong();
     if (collector.equals("UseZGC")) {
       assertThat(heap).isZero();

@@ -57,6 +57,8 @@ class ProcessMemoryTest {
             + mapping(0x30000000L, 65_404 << 10, "---p", 0)
             + mapping(0x30000000L + (65_404 << 10), 132 << 10, "rw-p", 700)
             + mapping(0x40000000L, stackBytes - guardBytes, "rw-p", 700)
+            + mapping(0x48000000L, guardBytes, "---p", 0)
+            + mapping(0x4c000000L, stackBytes - guardBytes, "rw-p", 700)
             + mapping(0x50000000L, guardBytes, "rw-p", 0)
             + mapping(0x50000000L + guardBytes, stackBytes - guardBytes, "rw-p", 700)
             + mapping(0x60000000L, guardBytes, "---p", 0)

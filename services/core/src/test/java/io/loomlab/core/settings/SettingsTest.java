@@ -4,6 +4,7 @@ import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.loomlab.core.memory.ChildJvm;
 import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;
@@ -72,6 +73,8 @@ class SettingsTest {
     "LAB_BACKLOG, 0, whole number from 1",
     "LAB_BACKLOG, many, whole number from 1",
     "LAB_RESPONSE_TIMEOUT_MS, 2.5, whole number from 0",
+    "LAB_POOL_TIMEOUT_MS, 0, whole number from 1",
+    "LAB_KEEP_ALIVE_MS, 0, whole number from 1",
     "LAB_HTTP_CLIENT, netty, 'default, apache, jdk, reactor'",
     "LAB_STYLE, terse, 'lean, idiomatic'",
     "LAB_SAVE_MOVIES, yes, true or false"
@@ -82,6 +85,42 @@ class SettingsTest {
     assertThatThrownBy(() -> Settings.from(wrong))
         .isInstanceOf(UsageException.class)
         .hasMessageContainingAll(name, "\"" + value + "\"", cure);
+  }
+
+  @Test
+  void aTimeOutOfZeroIsTaken() {
+    Map<String, String> variables = new HashMap<>(COMPLETE);
+    variables.putAll(Map.of("LAB_CONNECT_TIMEOUT_MS", "0", "LAB_RESPONSE_TIMEOUT_MS", "0"));
+    assertThat(Settings.from(variables))
+        .extracting(Settings::connectTimeout, Settings::responseTimeout)
+        .containsExactly(Duration.ZERO, Duration.ZERO);
+  }
+
+  /** In a JVM of its own: tells what /about tells of it. */
+  static final class Told {
+    public static void main(String[] arguments) {
+      About.Jvm jvm = About.Jvm.running();
+      System.out.println(jvm.maxHeapBytes() >> 20);
+      System.out.println(jvm.availableProcessors());
+      System.out.println(jvm.carriers());
+      System.out.println(jvm.classArchive());
+      System.out.println(jvm.vmArguments().contains("-Xmx96m"));
+    }
+  }
+
+  @Test
+  void aboutTellsWhatTheJvmMadeOfItsOptions() throws Exception {
+    assertThat(
+            ChildJvm.lines(
+                Told.class,
+                "-Xlog:disable",
+                "-XX:+UseG1GC",
+                "-Xms48m",
+                "-Xmx96m",
+                "-XX:ActiveProcessorCount=5",
+                "-Djdk.virtualThreadScheduler.parallelism=3",
+                "-XX:SharedArchiveFile=missing.jsa"))
+        .containsExactly("96", "5", "3", "false", "true");
   }
 
   @Test
