@@ -80,16 +80,15 @@ class BlockingClientTest {
     assertThat(faulty.requests()).isEqualTo(1);
   }
 
-  /** reactor-netty closes a connection if nobody reads the body. */
   @ParameterizedTest
   @EnumSource(names = {"SERVER_ERROR", "UNAVAILABLE", "NOT_FOUND", "REDIRECT", "CREATED"})
-  void answerOfAnotherStatusLeavesAPlaceInThePool(Fault fault) {
-    int calls = 2 * CONNECTIONS;
+  void answerOfAnotherStatusKeepsItsConnection(Fault fault) {
     faulty.commit(fault);
-    for (int i = 0; i < calls; i++) {
+    for (int i = 0; i < 2 * CONNECTIONS; i++) {
       assertFails(client, 502);
     }
-    assertThat(faulty.connections()).isEqualTo(kind == Settings.Client.REACTOR ? calls : 1);
+    // Reactor Netty answers before the connection is free again.
+    assertThat(faulty.connections()).isLessThanOrEqualTo(2);
   }
 
   @ParameterizedTest
