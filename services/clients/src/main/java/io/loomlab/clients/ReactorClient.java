@@ -110,7 +110,9 @@ public final class ReactorClient implements ReactiveBackend, BackendClient {
 
   private static Mono<String> okBody(HttpClientResponse response, ByteBufMono body) {
     if (!response.status().equals(HttpResponseStatus.OK)) {
-      return Mono.error(BackendException.unusable("The backend answered " + response.status()));
+      // Reactor Netty closes a connection if nobody reads the body.
+      return body.asString()
+          .then(Mono.error(BackendException.unusable("The backend answered " + response.status())));
     }
     return body.asString()
         .switchIfEmpty(Mono.error(() -> BackendException.unusable("The backend answered nothing")));

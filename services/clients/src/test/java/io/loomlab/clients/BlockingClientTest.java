@@ -93,6 +93,17 @@ class BlockingClientTest {
   }
 
   @ParameterizedTest
+  @EnumSource(names = {"SERVER_ERROR", "UNAVAILABLE", "NOT_FOUND", "REDIRECT", "CREATED"})
+  void answerOfAnotherStatusKeepsItsConnection(Fault fault) {
+    faulty.commit(fault);
+    for (int i = 0; i < 2 * CONNECTIONS; i++) {
+      assertFails(client, 502);
+    }
+    // Reactor Netty answers before the connection is free again.
+    assertThat(faulty.connections()).isLessThanOrEqualTo(2);
+  }
+
+  @ParameterizedTest
   @EnumSource(names = {"SILENCE", "STALLED"})
   void silenceIsATimeoutAfterOneAttemptAndEndsTheConnection(Fault fault) throws Exception {
     faulty.commit(fault);
