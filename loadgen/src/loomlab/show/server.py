@@ -42,9 +42,20 @@ def serve_results(
 
 
 class Server(ThreadingHTTPServer):
+    """Closes at once what would be one connection too many."""
+
+    def __init__(self, *address_and_handler: Any) -> None:
+        super().__init__(*address_and_handler)
+        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+
     def verify_request(self, *_: Any) -> bool:
-        """Not of what would be one connection too many, which is closed at once."""
-        return threading.active_count() < MOST_CONNECTIONS
+        return self._free.acquire(blocking=False)
+
+    def finish_request(self, *request_and_address: Any) -> None:
+        try:
+            super().finish_request(*request_and_address)
+        finally:
+            self._free.release()
 
 
 def server_of(url: str, results: Path, port: int) -> Server:
