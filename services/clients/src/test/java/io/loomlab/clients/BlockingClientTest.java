@@ -80,18 +80,6 @@ class BlockingClientTest {
     assertThat(faulty.requests()).isEqualTo(1);
   }
 
-  /** reactor-netty closes a connection if nobody reads the body. */
-  @ParameterizedTest
-  @EnumSource(names = {"SERVER_ERROR", "UNAVAILABLE", "NOT_FOUND", "REDIRECT", "CREATED"})
-  void answerOfAnotherStatusLeavesAPlaceInThePool(Fault fault) {
-    int calls = 2 * CONNECTIONS;
-    faulty.commit(fault);
-    for (int i = 0; i < calls; i++) {
-      assertFails(client, 502);
-    }
-    assertThat(faulty.connections()).isEqualTo(kind == Settings.Client.REACTOR ? calls : 1);
-  }
-
   @ParameterizedTest
   @EnumSource(names = {"SERVER_ERROR", "UNAVAILABLE", "NOT_FOUND", "REDIRECT", "CREATED"})
   void answerOfAnotherStatusKeepsItsConnection(Fault fault) {
