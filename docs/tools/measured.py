@@ -18,6 +18,7 @@ from loomlab.report.chart import INK, SOFT, drawing, named_rows, new_axes
 from loomlab.report.experiment import Experiment, effect_cell, table_of, with_interval
 from loomlab.report.opening import caveats_of, opening_of
 from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
+from loomlab.statistics.paired import why_not
 
 KEPT = {
     "headline": ("With the read time-out", "make sweep CONCURRENCY=500,2000"),
@@ -81,12 +82,11 @@ def answer(experiments: Mapping[str, Experiment]) -> list[str]:
 
 
 def _cell(one: Comparison) -> str:
-    word = {"no difference": "no difference within", "equivalent": "equivalent within"}.get(one.word)
-    said = f", {word} {percent(one.margin)}" if word and one.margin else ""
-    said = ", not significant" if one.word == "not significant" else said
+    within = f", {one.word} within {percent(one.margin or 0)}"
+    words = {"no difference": within, "equivalent": within, "not significant": f", not significant{why_not(one)}"}
     few = f", {counted(len(one.blocks), 'block')} only" if len(one.blocks) < FEWEST_FINE_BLOCKS else ""
-    unit = f" {one.unit}" if one.unit else ""
-    return f"{number(one.a_mean)} instead of {number(one.b_mean)}{unit}: {with_interval(*effect_cell(one))}{said}{few}"
+    means = f"{number(one.a_mean)} instead of {number(one.b_mean)} {one.unit}".rstrip()
+    return f"{means}: {with_interval(*effect_cell(one))}{words.get(one.word, '')}{few}"
 
 
 def memory(experiments: Mapping[str, Experiment]) -> list[str]:

@@ -14,6 +14,7 @@ from loomlab.plan.variables import MOST_REPEATS
 from loomlab.records.contrasts import Comparison
 from loomlab.report.experiment import Experiment, effect_cell, verdict_counts, with_interval
 from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
+from loomlab.statistics.paired import why_not
 
 LEAST_EFFECT = 1.01  # of a throughput that is found: whole requests in whole seconds make some intervals narrow
 
@@ -42,7 +43,7 @@ def opening_of(experiment: Experiment) -> Opening:
 
 
 def _at_load(comparison: Comparison) -> str:
-    return f"{with_interval(*effect_cell(comparison))} at {comparison.load}"
+    return f"{with_interval(*effect_cell(comparison))} at {comparison.load}{why_not(comparison)}"
 
 
 def _asked(experiment: Experiment) -> Iterator[Comparison]:

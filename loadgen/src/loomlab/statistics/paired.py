@@ -145,7 +145,7 @@ def sentence(figure: ComparedFigure, comparison: Comparison) -> str:
     if effect is None:
         why = "; the blocks left out say why" if comparison.dropped else ""
         return f"Not compared at {load}: no block has the {name} of both {a} and {b}{why}."
-    basis, margin, why = f"({_basis(figure, comparison)})", f"{100 * (comparison.margin or 0):g} %", _why(comparison)
+    basis, margin, why = f"({_basis(figure, comparison)})", f"{100 * (comparison.margin or 0):g} %", why_not(comparison)
     both = f"{name} of {a} and {b}, {_both(comparison, 'and')}"
     match comparison.word:
         case "no difference":
@@ -206,7 +206,8 @@ def _basis(figure: ComparedFigure, comparison: Comparison) -> str:
     return f"{'coarse ' if comparison.coarse else ''}95 % interval {span}, {basis}"
 
 
-def _why(comparison: Comparison) -> str:
+def why_not(comparison: Comparison) -> str:
+    """Why its word is another than its interval alone would give, to follow the word; empty where it is not."""
     if comparison.swayed:
         runs = _runs(comparison, comparison.left_out) or "the runs of other contrasts"
         return f"; with {runs} left out for causes of their own, the answer would be another"
