@@ -23,7 +23,7 @@ from loomlab.statistics.paired import why_not
 KEPT = {
     "headline": ("With the read time-out", "make sweep CONCURRENCY=500,2000"),
     "headline-untimed": ("Without a read time-out", "make sweep CONCURRENCY=500,2000 RESPONSE_TIMEOUT_MS=0"),
-    "connections-10000": ("10,000 connections", "make sweep CONCURRENCY=10000 REPEATS=2"),
+    "connections-10000": ("10,000 connections", "make sweep CONCURRENCY=10000 TOOL=ab REPEATS=2"),
     "all-ten": ("All ten approaches", "make sweep APPROACH=all CONCURRENCY=1000 TOOL=hey REPEATS=2"),
 }
 """Title and command of each summary in results/measured/, which is gzipped JSON."""

@@ -62,12 +62,30 @@ def test_an_experiment_is_killed_until_its_runs_are_judged_and_summed_up(tmp_pat
 
     finish(folder)
     assert killed(results) == []
+    (folder / "SHA256SUMS").unlink()  # killed before it was written
+    assert killed(results) == [folder]
+    finish(folder)
 
     with changing(folder) as order:
         order.runs[1].state = "running"
     assert killed(results) == [folder]
     (results / "latest").symlink_to(folder.name)
     assert killed(results) == [folder]
+
+
+def test_an_experiment_of_which_no_run_began_has_nothing_to_sum_up(tmp_path: Path) -> None:
+    experiment(tmp_path, "planned", "planned")
+    assert killed(tmp_path / "results") == []
+
+
+def test_no_older_sums_are_beside_a_summary_that_is_being_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = experiment(tmp_path, "judged", "judged")
+    finish(folder)
+    monkeypatch.setattr("loomlab.answer.summary.write_json", lambda *_: (folder / "SHA256SUMS").unlink())
+    with pytest.raises(FileNotFoundError):
+        finish(folder)
 
 
 def test_an_experiment_that_was_renamed_is_resumed_under_its_new_name(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from loomlab.basics.errors import UsageError
 from loomlab.run.prometheus import answered
 from loomlab.show import server
-from loomlab.show.server import Server, newest_runs, server_of
+from loomlab.show.server import MOST_BYTES, Server, newest_runs, server_of
 from report_folder import PAIR, edit, first_run, folder_of
 
 URL = "http://lab.example:9080"
@@ -163,6 +163,15 @@ def test_what_cannot_be_read_is_counted_and_hides_nothing_else(
     metrics = samples(get)
 
     assert [labels["run"][0] for labels, _ in metrics["lab_result_info"]] == ["2"]
+    assert metrics["lab_results_unreadable"] == [({}, 1)]
+
+
+def test_a_record_that_is_too_large_to_be_kept_is_counted_and_not_read(tmp_path: Path, get: Get) -> None:
+    folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
+    with (folder / "runs" / "1-tomcat-platform" / "run.json").open("a") as run:
+        run.write(" " * MOST_BYTES)
+    metrics = samples(get)
+    assert len(metrics["lab_result_info"]) == 1
     assert metrics["lab_results_unreadable"] == [({}, 1)]
 
 

@@ -14,7 +14,7 @@ from loomlab.basics.errors import ParseError, UsageError, told
 from loomlab.basics.grouping import grouped
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Host
-from loomlab.records.files import NAME, RunFiles, check_links, read_json, read_record, write_json, write_sums
+from loomlab.records.files import NAME, SUMS, RunFiles, check_links, read_json, read_record, write_json, write_sums
 from loomlab.records.models import EngineFacts, Run, Summary
 from loomlab.records.order import Order, PlannedRun, changing, order_file, order_of, read_order
 
@@ -68,6 +68,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         contrasts=contrasts if early else with_comparisons(contrasts, runs, margin, order),
         runs=runs,
     )
+    (experiment_dir / SUMS).unlink(missing_ok=True)  # a kill must not leave those of an older one
     write_json(experiment_dir / "summary.json", summary)
     write_sums(experiment_dir, sorted([*experiment_dir.glob("*.json"), *experiment_dir.glob("runs/*/*")]))
     return summary
@@ -148,8 +149,10 @@ def finish(experiment_dir: Path) -> Summary:
 
 
 def killed(results: Path) -> list[Path]:
-    """Experiments that have their order and no summary, or runs that were cut off before their verdict."""
-    return [folder for folder, order in planned(results) if not (folder / "summary.json").exists() or _cut_off(order)]
+    """Experiments that began and have no summary with its sums, or runs that were cut off before their verdict."""
+    return [
+        folder for folder, order in planned(results) if _cut_off(order) or (_begun(order) and not _summed_up(folder))
+    ]
 
 
 def planned(results: Path) -> list[tuple[Path, Order]]:
@@ -161,6 +164,14 @@ def planned(results: Path) -> list[tuple[Path, Order]]:
         except (OSError, ParseError) as error:
             warnings.warn(f"{error}", stacklevel=2)
     return found
+
+
+def _begun(order: Order) -> bool:
+    return any(run.state != "planned" for run in order.runs)
+
+
+def _summed_up(folder: Path) -> bool:
+    return (folder / "summary.json").exists() and (folder / SUMS).exists()
 
 
 def _cut_off(order: Order) -> bool:

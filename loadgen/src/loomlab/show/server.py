@@ -24,7 +24,7 @@ from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import read_record
 from loomlab.records.models import Run, Summary
 
-MOST_RUNS = 60
+MOST_RUNS, MOST_BYTES = 60, 2**22
 MOST_CONNECTIONS, TIMEOUT_S = 64, 10
 LABELS = ("experiment", "run", "approach", "load", "jdk", "verdict")
 NAMES = {"127.0.0.1", "localhost", "results"}
@@ -161,8 +161,10 @@ def _noting(unreadable: set[str]) -> Iterator[None]:
 
 
 def _record[R: (Run, Summary)](path: Path, record: type[R]) -> R:
-    """Read again only when it has changed; raises OSError and ParseError."""
-    known: R | None = _read(path, record, path.stat().st_ctime_ns)
+    """Read again only when it has changed; raises OSError and ParseError, also for what is too large to keep."""
+    if (now := path.stat()).st_size > MOST_BYTES:
+        raise ParseError(f"{path} has more than {MOST_BYTES:,} bytes.")
+    known: R | None = _read(path, record, now.st_ctime_ns)
     if known is None:
         raise ParseError(f"{path} is no file.")
     return known

@@ -65,7 +65,7 @@ class Ab(Tool):
     def report(self, raw: Path) -> ToolReport:
         """A reset counts as Receive, often as Exceptions, too, and as complete: only other failures add to `attempted`.
         Without a report, the last progress line has the number of completed ones."""
-        text = self.output(raw).read_text(errors="replace")
+        text = self.said(raw)
         counts = {name: int(number) for name, number in _COUNT.findall(text)}
         completed, duration_s = counts.get("Complete requests"), _DURATION.search(text)
         if completed is None or duration_s is None:

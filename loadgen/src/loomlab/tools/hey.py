@@ -89,7 +89,7 @@ class Hey(Tool):
 
     def report(self, raw: Path) -> ToolReport:
         """hey prints nothing before its end."""
-        text = self.output(raw).read_text(errors="replace")
+        text = self.said(raw)
         attempts, total_s = _REQUESTS.search(text), _TOTAL.search(text)
         if attempts is None or total_s is None:
             return ToolReport(aborted=text.strip().partition("\n")[0] or "hey ended without a report")

@@ -67,7 +67,7 @@ class Program(Tool):
     def report(self, raw: Path) -> ToolReport:
         path = raw / f"{self.name}-report.json"
         if not path.exists():
-            said = self.output(raw).read_text(errors="replace").strip().splitlines()
+            said = self.said(raw).strip().splitlines()
             return ToolReport(aborted=said[-1] if said else f"{self.program} ended without a report")
         try:
             counts = Counts.model_validate_json(path.read_bytes())

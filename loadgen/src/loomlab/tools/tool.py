@@ -21,6 +21,7 @@ from loomlab.records.requestlog import RequestLog
 
 LONGEST_REASON = 60
 MOST_BYTES, MOST_PACKED = 2**28, 100  # that are read of a file of requests, or of each of its packed bytes
+MOST_SAID = 2**24
 _REQUEST = re.compile(r'^\w+ "[^"]*": ')
 _ADDRESSES = re.compile(r"\b(?:read|write|dial) tcp \S+: ")
 _REASONS = {
@@ -110,6 +111,11 @@ class Tool(ABC):
 
     def output(self, raw: Path) -> Path:
         return raw / f"{self.name}.txt"
+
+    def said(self, raw: Path) -> str:
+        """The beginning of its output, of which a tool's own report is a small part."""
+        with self.output(raw).open("rb") as source:
+            return source.read(MOST_SAID).decode(errors="replace")
 
     def rows(self, raw: Path, packed: str = "") -> Path:
         """The file of requests, as the tool writes it; with `.gz`, as it is kept."""
