@@ -79,7 +79,7 @@ def _jvm_options(text: str) -> str:
             raise ValueError(f"{option!r} is no option: use for instance -XX:+UseCompactObjectHeaders")
         if re.match(r"-Xm[nsx]|-XX:[A-Za-z]*(RAMPercentage|RAMFraction|HeapSize|NewSize)", option):
             raise ValueError(f"{option} is the heap's size, which follows the memory limit: use SIZE")
-        if re.match(r"-XX:[+-]Use[A-Za-z]*GC$", option):
+        if re.match(r"-XX:[+-]Use[A-Za-z0-9]*GC$", option):
             raise ValueError(f"{option} is a collector: use GC")
     return " ".join(text.split())
 
