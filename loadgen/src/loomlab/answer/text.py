@@ -15,6 +15,7 @@ from loomlab.answer.parity import EXPLAINED_NOTE
 from loomlab.basics.format import fixed, plain
 from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
+from loomlab.statistics.comparison import FEWEST_BLOCKS
 
 COLUMNS = [figure for figure in EVERY if figure.column]
 HEADINGS = ("#", "approach", "load", *(figure.column[0] for figure in EVERY if figure.column), "verdict")
@@ -79,6 +80,7 @@ def footnotes(summary: Summary, contrasts: bool = True, brief: bool = False) -> 
         with_declared=contrasts,
         notes=[note for note in summary.notes if not (brief and note.startswith(EXPLAINED_NOTE))],
         brief=brief,
+        single=brief and len({run.approach for run in runs}) > 1 and all(run.repeat < FEWEST_BLOCKS for run in runs),
         **_methods(runs),
         waiting=[f"{run.run} {run.live_requests:,}" for run in runs if run.live_requests and not run.load.closed_model],
         styles={run.style for run in runs},

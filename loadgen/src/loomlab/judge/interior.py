@@ -151,7 +151,10 @@ def _percentile(log: RequestLog, ordered_ms: Numbers, percent: float, spread_ms:
     high_ms = float(ordered_ms[highest - 1]) if highest <= len(ordered_ms) else math.inf
     unsure_ms = max(UNSURE_SHARE * low_ms, log.rounded_ms)
     if low_ms - spread_ms > unsure_ms:
-        return f"the requests above it are of fewer than {FEWEST_WAVES_ABOVE} waves"
+        return (
+            f"the requests above it came within fewer than {FEWEST_WAVES_ABOVE} waves, so they may be one hiccup; a longer "
+            "DURATION may give it"
+        )
     if high_ms - low_ms > unsure_ms:
         limit = "" if math.isinf(high_ms) else f" and at most {high_ms:,.0f} ms"
         fact = f"it is at least {low_ms:,.0f} ms{limit}: {unplaced + log.unmarked:,} requests failed"

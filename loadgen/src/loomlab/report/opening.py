@@ -35,7 +35,7 @@ def opening_of(experiment: Experiment) -> Opening:
     answers = [one.sentence for one in found]
     if not (found or unclear):
         notes = _unknown(experiment) or _floors(experiment)
-        answers = lines("unanswered.txt", experiment=experiment, figure=CPU, number=number, notes=notes)
+        answers = lines("unanswered.txt", experiment=experiment, cpu=CPU, memory=MEMORY, number=number, notes=notes)
     if all(run.verdict == "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see the caveats.")
     more = [sentence for sentence in dict.fromkeys(_more(experiment)) if sentence not in answers]

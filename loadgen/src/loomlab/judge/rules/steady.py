@@ -74,7 +74,7 @@ def cpu_grew(run: Measured) -> Iterator[str]:
         yield (
             f"CPU per request grew by {percent(growth)} from the first half of the measured part to the second "
             f"(the limit is {percent(CPU_GROWTH_LIMIT)}): {SLOWED_DOWN}, and the figure depends on the length of the "
-            "run; find out what grew, or measure again."
+            "run; find out what grew, or measure again with a longer DURATION."
         )
 
 
