@@ -23,6 +23,10 @@ from loomlab.statistics.paired import why_not
 KEPT = {
     "headline": ("With the read time-out", "make sweep CONCURRENCY=500,2000"),
     "headline-untimed": ("Without a read time-out", "make sweep CONCURRENCY=500,2000 RESPONSE_TIMEOUT_MS=0"),
+    "webflux-tomcat": (
+        "From WebFlux to Tomcat",
+        "make sweep APPROACH=tomcat-virtual,webflux-netty CONCURRENCY=500,2000",
+    ),
     "connections-10000": ("10,000 connections", "make sweep CONCURRENCY=10000 TOOL=ab REPEATS=2"),
     "all-ten": ("All ten approaches", "make sweep APPROACH=all CONCURRENCY=1000 TOOL=hey REPEATS=2"),
 }
@@ -59,12 +63,15 @@ def kept(docs: Path) -> dict[str, Experiment]:
 
 
 def answers(experiments: Mapping[str, Experiment]) -> list[Answer]:
-    """A row each, at the highest load: the pairs with the read time-out, the first one also without it."""
+    """A row each, at the highest load: the pairs with the read time-out, the first one also without it; and the way
+    from WebFlux to Tomcat."""
     timed, untimed = experiments["headline"], experiments.get("headline-untimed")
     load = timed.loads[-1].label
     rows = [Answer(what, timed, side, load) for side, what in PAIRS.items()]
     if untimed:
         rows.insert(1, Answer("the same without a read time-out of backend calls", untimed, rows[0].side, load))
+    if across := experiments.get("webflux-tomcat"):
+        rows.append(Answer("**Tomcat on virtual threads instead of WebFlux**", across, "tomcat-virtual", load))
     return rows
 
 
@@ -82,7 +89,7 @@ def answer(experiments: Mapping[str, Experiment]) -> list[str]:
 
 
 def _cell(one: Comparison) -> str:
-    within = f", {one.word} within {percent(one.margin or 0)}"
+    within = f", within ±{percent(one.margin or 0)}"
     words = {"no difference": within, "equivalent": within, "not significant": f", not significant{why_not(one)}"}
     few = f", {counted(len(one.blocks), 'block')} only" if len(one.blocks) < FEWEST_FINE_BLOCKS else ""
     means = f"{number(one.a_mean)} instead of {number(one.b_mean)} {one.unit}".rstrip()

@@ -96,7 +96,7 @@ def test_what_is_not_significant_or_the_same_is_said_beside_its_figure() -> None
     assert module._cell(first.model_copy(update={"blocks": first.blocks[:3]})) == f"{told['lower']}, 3 blocks only"
     assert {word: text.removeprefix(told["lower"]) for word, text in told.items()} == {
         "lower": "", "higher": "",
-        "no difference": ", no difference within 10 %",
+        "no difference": ", within ±10 %",
         "not significant": ", not significant; corrected for 4 comparisons",
     }  # fmt: skip
     assert told["lower"] == told["higher"] == "1.50 instead of 1.20 ms: +25 % (+23 to +27)"
