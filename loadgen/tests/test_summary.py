@@ -219,6 +219,10 @@ def test_a_difference_between_the_approaches_makes_every_run_of_the_load_suspect
     assert "0 from tomcat-platform; 1 from tomcat-virtual" in got.runs[0].reasons[0]
     assert any("inbound.server" in note for note in footnotes(got))
     assert not any("inbound.server" in note for note in footnotes(got, brief=True))
+    single = got.model_copy(update={"runs": [run.model_copy(update={"repeat": 1}) for run in got.runs]})
+    often = [*single.runs, single.runs[0].model_copy(update={"repeat": 3})]
+    several = (single, got.model_copy(update={"runs": often}), got.model_copy(update={"runs": single.runs[:1]}))
+    assert [any("do not rank" in note for note in footnotes(one, brief=True)) for one in several] == [True, False, False]
 
 
 @pytest.mark.parametrize(
