@@ -152,8 +152,8 @@ def _percentile(log: RequestLog, ordered_ms: Numbers, percent: float, spread_ms:
     unsure_ms = max(UNSURE_SHARE * low_ms, log.rounded_ms)
     if low_ms - spread_ms > unsure_ms:
         return (
-            f"the requests above it came within fewer than {FEWEST_WAVES_ABOVE} waves, as in one hiccup; a longer DURATION "
-            "has more waves"
+            f"the requests above it came within fewer than {FEWEST_WAVES_ABOVE} waves, as in one hiccup; a longer "
+            "DURATION has more waves"
         )
     if high_ms - low_ms > unsure_ms:
         limit = "" if math.isinf(high_ms) else f" and at most {high_ms:,.0f} ms"
