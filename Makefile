@@ -32,6 +32,10 @@ $(RUNS): ## Compare once: CONCURRENCY=1000, or run-vegeta RATE=500; 10 min
 sweep: ## Compare with intervals: CONCURRENCY=500,2000; 1 h (PLAN=1: plan)
 	@bin/run sweep
 
+.PHONY: compare
+compare: ## Compare settings: APPROACH= CONCURRENCY= A="GC=g1" B=""; 25 min
+	@bin/run compare
+
 .PHONY: scenarios scenario
 scenarios: ## List the scenarios, and how much of each this host holds
 	@bin/run scenarios

@@ -1,13 +1,13 @@
 # The life of an experiment: walks the plan that loomlab made. Source it after variables.sh and lock.sh.
 # shellcheck shell=bash disable=SC2046,SC2086  # services, runs, settings and containers are one word each, by their patterns
 
-RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 EXPERIMENT="" STOPPING="" LAB_BROKE=""
+RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 EXPERIMENT="" STOPPING="" LAB_BROKE="" OTHER_JDKS="" SUBJECT="" COMPANIONS=""
 STARTED="" STOPPED="" UP_BEFORE=""                                 # services: by the experiment, and before it
 UNDER_TEST="" GENERATOR="" BACKGROUND="" WARMER=loom-lab-warmer-$$ # what goes on: a service, a container, a process
 # A line of a plan, as records/order.py and plan/planning.py have it: a folder of results may be a stranger's.
 KEYS="$(awk -F '\t' '$4 == "plan" { print $1 }' "$LAB_ROOT/bin/variables.tsv" | paste -sd'|' -)|MONITORING_CPUSET"
 KEYS="$KEYS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
-SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|($KEYS)=[A-Za-z0-9.:;,=+_-]{0,200})"
+SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|OTHER_JDKS=[0-9,]{1,20}|SUBJECT=$WORD|COMPANIONS=[a-zA-Z0-9._,-]*|($KEYS)=[A-Za-z0-9.:;,=+_-]{0,200})"
 
 # runs_in LINES: RUN SERVICE SETTINGS... of each line that tells of a run, or of those of a block that are loaded in turn.
 runs_in() {
@@ -23,18 +23,7 @@ use_plan() { # LINES: exports its settings, whatever the environment says; the r
 }
 
 services_of_plan() { cut -d' ' -f2 <<<"$RUNS" | tr , '\n' | awk '!seen[$0]++'; }
-approaches_of_plan() { services_of_plan | sed 's/-twin$//' | awk '!seen[$0]++'; }
-
-write_overlay() { # what is measured publishes no port; a twin that is up beside its approach is a service of its own
-  local service
-  echo services: >"$OVERLAY"
-  for service in $(services_of_plan); do
-    printf '  %s:\n    ports: !reset []\n' "$service" >>"$OVERLAY"
-    [[ $service != *-twin ]] ||
-      printf '    extends: {file: "%s/compose.yaml", service: %s}\n    environment: {LAB_APPROACH: %s}\n    profiles: %s\n' \
-        "${LAB_ROOT//\$/\$\$}" "${service%-twin}" "$service" '!override [twins]' >>"$OVERLAY"
-  done
-}
+approaches_of_plan() { services_of_plan | sed -E 's/-(twin|[abc])$//' | awk -v own="$SUBJECT" '$0 != own && !seen[$0]++'; }
 
 begin_experiment() {
   local up runs
@@ -47,7 +36,7 @@ begin_experiment() {
   write_engine_facts || exit "$LAB_FAILED"
   export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
   runs=$(cut -d' ' -f1 <<<"$RUNS" | tr , '\n' | grep -c . || true)
-  say "experiment $LAB_EXPERIMENT: $runs runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g'))," \
+  say "experiment $LAB_EXPERIMENT: $runs runs ($(services_of_plan | paste -sd, - | sed 's/,/, /g'))," \
     "about $(((EXPECTED_S + 59) / 60)) min, $(((LONGEST_S + 59) / 60)) at most${NOTE:+$'\n'$NOTE}"
   # Before the approach: of two that start at the same time, each may create the network.
   start_beside || exit "$HOST_CANNOT"
@@ -86,7 +75,7 @@ ready_beside_the_approach() {
 
 start_services() { # [--wait] SERVICES...
   local said
-  said=$(compose up --detach --no-deps --wait-timeout=200 "$@" 2>&1) ||
+  said=$(compose up --detach --wait-timeout=200 "$@" 2>&1) ||
     { say "could not start ${*#--wait}: ${said##*$'\n'}" && return 1; }
 }
 
@@ -107,6 +96,7 @@ measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
   label="$RUN_NUMBER/$RUNS_TOTAL $(tr , '\n' <<<"$1" | sed 's/^[0-9]*-//' | awk '!seen[$0]++' | paste -sd, - | sed 's/,/, /')"
   say "[$label] starting; about $(((EXPECTED_S + 59) / 60)) min left, $(((LONGEST_S + 59) / 60)) at most"
   start_services --wait $UNDER_TEST ||
+    { [ -n "$SUBJECT" ] && die "$HOST_CANNOT" "$UNDER_TEST did not start: start it by docker compose up, and read its log."; } ||
     say "[$label] did not become ready: measuring it anyway; its log will be in runs/${1%%,*}/raw/"
   ready=$SECONDS
   wait_for_background || exit "$HOST_CANNOT"
@@ -114,7 +104,7 @@ measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
   # What ends one that hangs needs no shell; five minutes for what a signal makes it keep.
   limit="timeout --foreground --kill-after=300 $((LONGEST_S + 600)) entrypoint"
-  in_loadgen --detach --use-aliases --name "$GENERATOR" --entrypoint="$limit" loadgen measure \
+  in_loadgen --detach --use-aliases --name "$GENERATOR" ${OF_USER[@]+"${OF_USER[@]}"} --entrypoint="$limit" loadgen measure \
     $(printf "/results/$LAB_EXPERIMENT/runs/%s " $runs) --start-s $((ready - begun)) --waited-s $((SECONDS - ready)) \
     --label "$label" $([ ! -t 2 ] || echo --terminal) >/dev/null 2>&1 ||
     say "[$label] the load generator did not start: this run has no figures"
@@ -127,7 +117,7 @@ measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
 }
 
 end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
-  local number=0 run service raw id services
+  local number=0 code run service raw id services
   IFS=, read -r -a services <<<"$2"
   [ -e "$EXPERIMENT/order.json" ] || die "$LAB_FAILED" "$EXPERIMENT/order.json is gone, so nothing more is measured: start again."
   for run in ${1//,/ }; do
@@ -137,10 +127,13 @@ end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
       [ -e "$raw/container.json" ] || [ -z "$id" ] || keep_container "${id%%$'\n'*}" "$raw" "$service"
     done
     keep_container "$GENERATOR" "$raw" loomlab
+    [ -z "$MODEL$HEADER_VARIABLES" ] || ask_loomlab hide "/results/$LAB_EXPERIMENT/runs/$run/raw" $HEADER_VARIABLES
   done
-  [ "$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null)" != "$LAB_FAILED" ] || LAB_BROKE=yes
-  docker rm --force "$GENERATOR" $(containers_of $UNDER_TEST) >/dev/null 2>&1 || true
+  code=$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null || true)
+  [ "$code" != "$LAB_FAILED" ] || LAB_BROKE=yes
+  docker rm --force --volumes "$GENERATOR" $(containers_of $UNDER_TEST ${COMPANIONS//,/ }) >/dev/null 2>&1 || true
   GENERATOR="" UNDER_TEST=""
+  [ "$code" != "$HOST_CANNOT" ] || exit "$HOST_CANNOT" # which the generator said why
   # Meanwhile the next approach starts. In a process group of its own, out of Ctrl-C's reach.
   set -m
   judge_runs "${1//,/ }" &
@@ -202,7 +195,7 @@ wind_up() { # CODE
     docker rm --force "$WARMER" >/dev/null 2>&1
     sleep 0.2
   done
-  docker rm --force $GENERATOR $(containers_of $(services_of_plan)) $(docker ps --all --quiet \
+  docker rm --force --volumes $GENERATOR $(containers_of $(services_of_plan) ${COMPANIONS//,/ }) $(docker ps --all --quiet \
     --filter "label=loom-lab.experiment=$LAB_EXPERIMENT" --filter label=com.docker.compose.oneoff=True) >/dev/null 2>&1
   # What rmdir removes held no run.
   [ -z "${RESUME:-}" ] && rmdir "$EXPERIMENT/runs" 2>/dev/null && rm -rf "$EXPERIMENT" || { summarise "$code" || code=$?; }
@@ -216,7 +209,7 @@ summarise() { # CODE: writes and prints the table; gives the experiment's exit c
   local cut_off=${1#0} code=0 shown=${EXPERIMENT#"$LAB_ROOT/"}
   loomlab -- summarise ${cut_off:+--interrupted} "/results/$LAB_EXPERIMENT" || code=$?
   [ -n "$cut_off" ] || [ ! -e "$EXPERIMENT/summary.json" ] || ln -sfn "$LAB_EXPERIMENT" "$LAB_RESULTS/latest"
-  [ -z "$LAB_BROKE" ] || [ "$code" -gt "$RUN_INVALID" ] || code=$LAB_FAILED
+  [ -z "$LAB_BROKE" ] || [[ $code != ["$RUN_INVALID$UNRESOLVED"0] ]] || code=$LAB_FAILED
   say "results: $shown"
   [ ! -e "$EXPERIMENT/report.html" ] || say "report:  $shown/report.html"
   return "${cut_off:-$code}"
@@ -225,7 +218,7 @@ summarise() { # CODE: writes and prints the table; gives the experiment's exit c
 # Removes what the experiment started; what was up before it is up again, with the settings of .env.
 restore() {
   export LAB_EXPERIMENT="" LAB_WERE_UP=""
-  rm -f "$OVERLAY"
+  rm -f "$OVERLAY" "$TARGETS"
   [ -z "$STARTED" ] || compose rm --stop --force $STARTED >/dev/null 2>&1
   [ -z "$STOPPED$UP_BEFORE" ] ||
     (unset $(compgen -e | grep -xE "$KEYS") && compose up --detach --no-deps $STOPPED $UP_BEFORE) >/dev/null 2>&1 ||

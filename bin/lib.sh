@@ -6,6 +6,7 @@ umask go+rx                          # containers read results/ as other users
 LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
 METRICS_FOUND=$LAB_ROOT/.cache/container-metrics OVERLAY=$LAB_ROOT/.cache/experiment.yaml
+TARGETS=$LAB_ROOT/prometheus/targets/subject.json # of a service of the user's, for Prometheus
 # Written by airgap/build; Compose itself finds it by the link, which it takes where there is no compose.override.yaml.
 STAND_INS=$LAB_ROOT/compose.stand-ins.yaml STAND_INS_LINK=$LAB_ROOT/docker-compose.override.yaml
 # For iptables: before Docker 28, neighbours of a host reach ports that it publishes on 127.0.0.1.
@@ -13,7 +14,7 @@ LOOPBACK_RULE=(PREROUTING -d 127.0.0.0/8 ! -i lo -j DROP)
 export LAB_RESULTS=${LAB_RESULTS:-$LAB_ROOT/results} # the lab's own tests have a folder of theirs
 [[ $LAB_RESULTS == /* ]] || LAB_RESULTS=$LAB_ROOT/$LAB_RESULTS
 HOST_ROOT=${HOST_ROOT:-} # of /etc, /proc and /sys; tests have their own
-RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 LAB_FAILED=4 INTERRUPTED=130
+RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 LAB_FAILED=4 UNRESOLVED=5 INTERRUPTED=130
 WORD='[A-Za-z0-9][A-Za-z0-9._-]{0,199}' CONTAINER_ID='[0-9a-f]{12,64}'
 
 say() { printf '%s\n' "$*" >&2; }
@@ -93,7 +94,7 @@ loomlab() {
     --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges --pids-limit 256 \
     --memory "$memory" --memory-swap "$memory" --env COLUMNS="${COLUMNS:-120}" "${options[@]}" --volume "$LAB_RESULTS:/results" \
     --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" loom-lab/loadgen "${@:2}" || code=$?
-  case $code in 0 | "$RUN_INVALID" | "$BAD_REQUEST" | "$HOST_CANNOT" | "$INTERRUPTED") ;; *) code=$LAB_FAILED ;; esac
+  case $code in 0 | "$RUN_INVALID" | "$BAD_REQUEST" | "$HOST_CANNOT" | "$UNRESOLVED" | "$INTERRUPTED") ;; *) code=$LAB_FAILED ;; esac
   return $code
 }
 

@@ -57,9 +57,15 @@ others_at_work() {
   done
 }
 
-keep_container() { # ID RAW NAME: the log of a service's container, and, but of the load generator's, all that the engine knows
+# Without the environment, in which a service of the user's may have secrets.
+INSPECTED='[{"Image": {{json .Image}}, "RestartCount": {{.RestartCount}}, "State": {"Running": {{.State.Running}},
+  "OOMKilled": {{.State.OOMKilled}}, "ExitCode": {{.State.ExitCode}}, "StartedAt": {{json .State.StartedAt}},
+  "FinishedAt": {{json .State.FinishedAt}}}, "HostConfig": {"Memory": {{.HostConfig.Memory}}, "MemorySwap": {{.HostConfig.MemorySwap}},
+  "CpusetCpus": {{json .HostConfig.CpusetCpus}}, "PidsLimit": {{json .HostConfig.PidsLimit}}}}]'
+keep_container() { # ID RAW NAME: the log of a service's container, and, but of the load generator's, what became of it
   local inspected
-  [ "$3" = loomlab ] || ! inspected=$(docker inspect "$1" 2>/dev/null) || printf '%s\n' "$inspected" >"$2/container.json"
+  [ "$3" = loomlab ] || ! inspected=$(docker inspect --format "$INSPECTED" "$1" 2>/dev/null) ||
+    printf '%s\n' "$inspected" >"$2/container.json"
   docker logs "$1" >"$2/$3.log" 2>&1 || true
 }
 
@@ -77,7 +83,7 @@ keep_of_killed() { # ID NAME SERVICE EXPERIMENT: the same for runs that are not 
 # refuses where another lab is up.
 clear_engine() {
   local id state experiment folder were_up name service results known="" cure="run make down there"
-  rm -f "$OVERLAY"
+  rm -f "$OVERLAY" "$TARGETS"
   while IFS='|' read -r id state experiment folder were_up name service results; do
     if [ -n "$experiment" ]; then
       [ -n "$known" ] || say "experiment $experiment of $folder was killed: removing the containers it left"
@@ -91,7 +97,7 @@ clear_engine() {
       release_lock
       die "$HOST_CANNOT" "the lab of $folder is up on this engine: $cure."
     fi
-    docker rm --force "$id" >/dev/null 2>&1 || true
+    docker rm --force --volumes "$id" >/dev/null 2>&1 || true
   done < <(docker ps --all --filter label=loom-lab.experiment --format "{{.ID}}|{{.State}}|$(label loom-lab.experiment)|$(
     label com.docker.compose.project.working_dir)|$(label loom-lab.were-up)|{{.Names}}|$(label com.docker.compose.service)|$(
     label loom-lab.results)" | grep -E "^$CONTAINER_ID\|" | sort -t'|' -k3,4r)

@@ -23,7 +23,12 @@ APPROACHES = (
     "microhttp-platform", "microhttp-virtual", "microhttp-async", "helidon-virtual",
 )  # fmt: skip
 SERVICES: dict[str, dict[str, Any]] = {
-    name: {"profiles": ["headline", "idiomatic", "all"] if number < 3 else ["all"], "x-against": AGAINST.get(name, "")}
+    name: {
+        "image": f"loom-lab/{name}:jdk${{JDK}}",
+        "environment": {"GC": "${GC}", "LAB_JVM_OPTS": "${JVM_OPTS:-}", "LAB_STYLE": "${STYLE}", "OWN": "1"},
+        "profiles": ["headline", "idiomatic", "all"] if number < 3 else ["all"],
+        "x-against": AGAINST.get(name, ""),
+    }
     for number, name in enumerate(APPROACHES)
 }
 SERVICES["helidon-virtual"]["x-http10"] = False

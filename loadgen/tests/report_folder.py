@@ -23,7 +23,7 @@ from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Contrast, Kind
 from loomlab.records.files import checksum, write_json
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
-from loomlab.records.models import Latency, Run, Summary
+from loomlab.records.models import Latency, Request, Run, Summary
 from loomlab.records.order import Order, PlannedRun, order_file
 from loomlab.records.raw import LiveBytes
 from loomlab.report.experiment import Experiment
@@ -118,7 +118,7 @@ def folder_of(
         run_dir.mkdir(parents=True)
         run = made_of(planned_run, place * RUN_S, noise).model_copy(update=changes)
         if raw:
-            write_raw(run_dir / "raw", planned_run.request.approach, place * RUN_S)
+            write_raw(run_dir / "raw", planned_run.request, place * RUN_S)
             run = run.model_copy(update={"raw_sha256": checksum(run_dir / "raw")})
         write_json(run_dir / "run.json", run)
     write_json(order_file(folder), order)
@@ -137,7 +137,7 @@ def made_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Ru
     assert PLAIN.interior and PLAIN.finished
     return PLAIN.model_copy(
         update={
-            "run": planned_run.run, "approach": request.name, "twin_of": request.approach if request.twin else None,
+            "run": planned_run.run, "approach": request.name, "twin_of": request.approach if request.side else None,
             "tool": request.tool, "cell": request.cell, "repeat": request.repeat,
             "load": replace(request.load, origin=f"http://{request.approach}:8080"),
             "concurrency": request.load.connections, "rate": None,
@@ -155,16 +155,16 @@ def later(iso: str, seconds: float) -> str:
     return (datetime.fromisoformat(iso) + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
 
 
-def write_raw(raw: Path, approach: str, later_s: float) -> None:
+def write_raw(raw: Path, request: Request, later_s: float) -> None:
     """As it was measured, so much later, as that approach's; 100 requests started in each of 60 seconds."""
     raw.mkdir()
     tool = json.loads((RAW / "tool.json").read_text())
     began, ended = (tool[name] + later_s for name in ("started", "ended"))
     (raw / "tool.json").write_text(json.dumps(tool | {"started": began, "ended": ended}))
-    (raw / "about.json").write_text(json.dumps(abouts.HEADLINE.get(approach, {})))
+    (raw / "about.json").write_text(json.dumps(abouts.HEADLINE.get(request.approach, {})))
     metrics = json.loads((RAW / "metrics.json").read_text())
     for series in metrics["containers"]:
-        series["metric"]["service"] = approach
+        series["metric"]["service"] = request.name
         series["values"] = [[time + later_s, value] for time, value in series["values"]]
     (raw / "metrics.json").write_text(json.dumps(metrics))
     (raw / "ab.txt").write_text("This is ApacheBench\n")

@@ -261,11 +261,11 @@ def test_a_twin_is_the_first_approach_once_more_in_every_block(tmp_path: Path) -
 
     named = ["tomcat-virtual", "tomcat-virtual-twin", "webflux-netty"]
     assert all(sorted(run.request.name for run in block) == named for block in batched(order.runs, 3, strict=True))
-    twins = [run for run in order.runs if run.request.twin]
-    assert {run.request.load.origin for run in twins} == {"http://tomcat-virtual:8080"}
+    twins = [run for run in order.runs if run.request.side]
+    assert {run.request.load.origin for run in twins} == {"http://tomcat-virtual-twin:8080"}
     assert all(run.run.endswith("-tomcat-virtual-twin") for run in twins)
     walked = next(line for line in shell_lines(order) if line.startswith(f"run {twins[0].run} "))
-    assert walked.split()[2] == "tomcat-virtual"
+    assert walked.split()[2] == "tomcat-virtual-twin"
     alone = swept(tmp_path, twin=True, approaches=["tomcat-virtual"])
     assert (alone.note, len(alone.runs)) == (None, 20)
 
@@ -320,7 +320,7 @@ def test_a_block_of_a_pair_has_both_at_every_load_and_which_begins_alternates(tm
     assert begins[0] != begins[1]
     assert {run.settings["PLATFORM_THREADS"] for run in order.runs} == {"2000"}
     (line, *_) = [one for one in shell_lines(order) if one.startswith("run ")]
-    assert line.split()[2] == ",".join(run.request.service for run in blocks[0])
+    assert line.split()[2] == ",".join(run.request.name for run in blocks[0])
     assert len([one for one in shell_lines(order) if one.startswith("run ")]) == 4
 
 
@@ -336,8 +336,8 @@ def test_pairs_are_those_that_compose_yaml_holds_against_each_other(tmp_path: Pa
 def test_a_twin_in_a_pair_is_a_service_of_its_own(tmp_path: Path) -> None:
     order = swept(tmp_path, **IN_TURN | {"approaches": ["tomcat-virtual"], "twin": True, "repeats": 1})
 
-    twin = next(run for run in order.runs if run.request.twin)
-    assert (twin.request.approach, twin.request.service) == ("tomcat-virtual", "tomcat-virtual-twin")
+    twin = next(run for run in order.runs if run.request.side)
+    assert (twin.request.approach, twin.request.name) == ("tomcat-virtual", "tomcat-virtual-twin")
     assert twin.request.partner == "tomcat-virtual"
 
 

@@ -84,6 +84,7 @@ def side(folder: Path, name: str, counters: dict[str, float], deaf: str = "", si
         request=request, files=files, run_dir=folder / name, tool=tool, stop=Stop(), progress=Progress(),
         approach=SimpleNamespace(process=process, reset_peaks=reset_peaks),
         backend=SimpleNamespace(delay=lambda: "300"), drain=drain, earlier=None,
+        warmup=SimpleNamespace(bursts=[]),
         begin=lambda: steps.append("begin"), wait_for_samples=lambda: steps.append("wait"),
         end=lambda: steps.append("end"), keep=lambda *told: kept.append(told), steps=steps, kept=kept,
     )  # fmt: skip

@@ -288,7 +288,7 @@ def test_at_a_later_load_each_side_goes_on_from_its_own_first(tmp_path: Path, mo
             self.sides = sides
 
         def run(self) -> bool:
-            before = [(one.request.service, one.earlier and one.earlier.request.service) for one in self.sides]
+            before = [(one.request.name, one.earlier and one.earlier.request.name) for one in self.sides]
             return not seen.extend(before)  # type: ignore[func-returns-value]
 
     monkeypatch.setattr(measuring, "Pair", Told)

@@ -29,7 +29,7 @@ setup() {
       *' up '*) echo \"\$GC \$LAB_EXPERIMENT\" >>$BATS_TEST_TMPDIR/settings && echo \"\$COMPOSE_FILE\" >>$BATS_TEST_TMPDIR/files ;;
       *' ps --all --quiet '*) echo 0123456789ab ;;
       'logs --follow'*) exec sleep \$LASTS ;;
-      'inspect --format'*) echo \$MEASURED ;;
+      'inspect --format {'*) echo \$MEASURED ;;
       inspect*) echo '[{}]' ;;
     esac"
 }
@@ -40,8 +40,8 @@ order() { grep -oE "$1" "$ASKED" | paste -sd' ' -; }
 @test "every run is started, measured, kept, removed and judged, then all are summed up" {
   CONCURRENCY=7 run "$LAB/bin/run" run-ab
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
-  [ "$(order '^up --detach --no-deps --wait [ab]$|runs/[12]-[ab] --start|^rm --force loom-lab-gen.*' | sed 's/generator-[0-9]*/G/g')" = \
-    "up --detach --no-deps --wait a runs/1-a --start rm --force loom-lab-G-1 0123456789ab up --detach --no-deps --wait b runs/2-b --start rm --force loom-lab-G-2 0123456789ab" ] ||
+  [ "$(order '^up --detach --wait [ab]$|runs/[12]-[ab] --start|^rm --force --volumes loom-lab-gen.*' | sed 's/generator-[0-9]*/G/g')" = \
+    "up --detach --wait a runs/1-a --start rm --force --volumes loom-lab-G-1 0123456789ab up --detach --wait b runs/2-b --start rm --force --volumes loom-lab-G-2 0123456789ab" ] ||
     { cat "$ASKED"; return 1; }
   [ "$(order '^(judge|summarise) .*')" = "judge /results/e/runs/1-a judge /results/e/runs/2-b summarise /results/e" ]
   [[ $output == *"experiment e: 2 runs (a, b), about 2 min, 5 at most"*"[1/2 a] starting"*"[2/2 b] starting; about 1 min left, 3 at most"*"results: results/e"* ]]
@@ -56,12 +56,12 @@ order() { grep -oE "$1" "$ASKED" | paste -sd' ' -; }
   export PAIR='run 1-a,2-a-twin,3-a,4-a-twin a,a-twin,a,a-twin GC=g1 EXPECTED_S=120 LONGEST_S=300'
   CONCURRENCY=7 run "$LAB/bin/run" run-ab
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
-  [ "$(order '^up --detach --no-deps --wait a.*')" = "up --detach --no-deps --wait a a-twin" ] || { cat "$ASKED"; return 1; }
+  [ "$(order '^up --detach --wait a.*')" = "up --detach --wait a a-twin" ] || { cat "$ASKED"; return 1; }
   grep -q 'loadgen measure /results/e/runs/1-a /results/e/runs/2-a-twin /results/e/runs/3-a /results/e/runs/4-a-twin --start' "$ASKED"
   [ "$(order '^(judge|summarise) .*')" = \
     "judge /results/e/runs/1-a judge /results/e/runs/2-a-twin judge /results/e/runs/3-a judge /results/e/runs/4-a-twin summarise /results/e" ]
   [ -e "$EXPERIMENT/runs/4-a-twin/raw/container.json" ] && [ -e "$EXPERIMENT/runs/4-a-twin/raw/a-twin.log" ]
-  [[ $output == *"4 runs (a), about 2 min"*"[1/1 a, a-twin] starting"* ]]
+  [[ $output == *"4 runs (a, a-twin), about 2 min"*"[1/1 a, a-twin] starting"* ]]
   grep -q 'experiment.yaml' "$BATS_TEST_TMPDIR/files"
   [ ! -e "$LAB/.cache/experiment.yaml" ]
   grep -q 'image inspect.*loom-lab/a:jdk' "$ASKED" && ! grep -q 'image inspect.*loom-lab/a-twin' "$ASKED"

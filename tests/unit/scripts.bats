@@ -191,7 +191,7 @@ ID=0123456789ab
   export CONTAINERS="$ID|running|2026-dead|$LAB_ROOT|backend"$'\n'"aaaaaaaaaaaa|exited||/another|"$'\n'"--volumes|exited|x|/y|"
   run take_lock "a test"
   [[ $output == *"experiment 2026-dead of $LAB_ROOT was killed"*"make up in $LAB_ROOT"* ]]
-  [ "$(grep '^rm ' "$asked" | sort | paste -sd, -)" = "rm --force $ID,rm --force aaaaaaaaaaaa" ]
+  [ "$(grep '^rm ' "$asked" | sort | paste -sd, -)" = "rm --force --volumes $ID,rm --force --volumes aaaaaaaaaaaa" ]
 }
 
 @test "a lock whose process lives is refused with its owner, and one that was removed meanwhile is none" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -102,7 +103,7 @@ func read(path string) (*load, []vegeta.Target, error) {
 	for place, one := range asked.Requests {
 		targets[place] = vegeta.Target{Method: one.Method, URL: asked.Origin + one.Target, Header: http.Header{}}
 		for _, header := range one.Headers {
-			targets[place].Header.Add(header[0], header[1])
+			targets[place].Header.Add(header[0], expanded(header[1]))
 		}
 		if one.Body != nil {
 			if targets[place].Body, err = os.ReadFile(*one.Body); err != nil {
@@ -126,3 +127,10 @@ func expose(metrics *prom.Metrics, port int) error {
 	}()
 	return nil
 }
+
+// expanded has a variable of the environment in place of each ${NAME}, so that no file holds what is secret.
+func expanded(value string) string {
+	return variable.ReplaceAllStringFunc(value, func(found string) string { return os.Getenv(found[2 : len(found)-1]) })
+}
+
+var variable = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)

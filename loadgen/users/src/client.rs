@@ -35,7 +35,7 @@ impl Kind {
         *request.uri_mut() = self.target.parse::<Uri>()?;
         request.headers_mut().insert(HOST, HeaderValue::from_str(host)?);
         for (name, value) in &self.headers {
-            request.headers_mut().append(HeaderName::from_bytes(name.as_bytes())?, HeaderValue::from_str(value)?);
+            request.headers_mut().append(HeaderName::from_bytes(name.as_bytes())?, HeaderValue::from_str(&expanded(value))?);
         }
         Ok(request)
     }
@@ -128,4 +128,23 @@ fn reason(error: &(dyn Error + 'static)) -> String {
 
 fn words(text: &str) -> String {
     text.replace([',', '"', '\n', '\r'], " ")
+}
+
+/// The value with a variable of the environment in place of each `${NAME}`, so that no file holds what is secret.
+fn expanded(value: &str) -> String {
+    let mut parts = value.split("${");
+    let mut text = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        match part.split_once('}') {
+            Some((name, rest)) => {
+                text.push_str(&std::env::var(name).unwrap_or_default());
+                text.push_str(rest);
+            }
+            None => {
+                text.push_str("${");
+                text.push_str(part);
+            }
+        }
+    }
+    text
 }

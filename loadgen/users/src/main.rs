@@ -14,7 +14,7 @@ use serde::Deserialize;
 use stays::{stays, Stage, Stay};
 use std::net::SocketAddr;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
@@ -43,14 +43,16 @@ struct Shared {
     dealt_to_requests: bool,
     think_seconds: (f64, f64),
     left: AtomicU64,
+    sent: AtomicUsize,
     rows: Mutex<Rows>,
 }
 
 impl Shared {
     /// What that user sends next; None where no more may be sent.
     fn next(&self, user: usize) -> Option<&Message> {
-        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).ok()?;
-        let number = if self.dealt_to_requests { left as usize } else { user };
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).ok()?;
+        // Counted over all slices, so that each kind has its share, however few requests one slice has.
+        let number = if self.dealt_to_requests { self.sent.fetch_add(1, Ordering::Relaxed) } else { user };
         Some(&self.kinds[number % self.kinds.len()])
     }
 
@@ -84,6 +86,7 @@ fn run(load: &str, rows: &str, report: &str) -> Result<(), Box<dyn std::error::E
         dealt_to_requests: load.dealt_to_requests,
         think_seconds: load.think_seconds,
         left: AtomicU64::new(load.most_requests),
+        sent: AtomicUsize::new(0),
         rows: Mutex::new(Rows::create(rows)?),
     });
     // A thread for each CPU; on one CPU the runtime without threads costs less.

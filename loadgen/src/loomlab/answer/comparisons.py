@@ -20,6 +20,7 @@ from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS, Compar
 from loomlab.tools.known import tool
 
 MEDIAN = 50
+DECLARED = {"controlled", "settings"}
 SHIFT_LIMIT = 0.04  # from the first half of the slices to the second: it moves the block's ratio by half of that
 BLOCK_DEVIATION = 0.034  # of a block's log ratio of CPU per request: the first sweep of benchmarks/slices.jsonl
 MOST_SWEEPS = 10  # the newest, that tell what the host shows
@@ -28,7 +29,8 @@ MOST_SWEEPS = 10  # the newest, that tell what the host shows
 def compared(
     figure: Figure, contrasts: Sequence[Contrast], loads: Sequence[LoadGroup], margin: float | None
 ) -> list[Comparison]:
-    """Controlled contrasts first, declared of the primary figure; others are exploratory. `margin` replaces its own."""
+    """Controlled contrasts and those of settings first, declared of primary figures; others are exploratory. `margin`
+    replaces its own."""
     from loomlab.statistics.paired import compare  # noqa: PLC0415 - most commands need no scipy, which loads slowly
 
     by = figure.compared
@@ -40,8 +42,8 @@ def compared(
         for one in contrasts
         if one.a != one.b and load.of(one.a) and load.of(one.b)
     ]
-    pairs.sort(key=lambda pair: pair.kind != "controlled")
-    declared = [pair for pair in pairs if pair.kind == "controlled" and figure.primary]
+    pairs.sort(key=lambda pair: pair.kind not in DECLARED)
+    declared = [pair for pair in pairs if pair.kind in DECLARED and figure.primary]
     return compare(
         by if by.margin is None else replace(by, margin=margin or by.margin),
         [_observation(figure, by, load, tries) for load in loads for tries in tries_of(load.runs)],
@@ -114,7 +116,7 @@ def shift_doubts(runs: Sequence[Run]) -> dict[str, str]:
 def block_deviation(results: Path, cpu_model: object) -> float | None:
     """The standard deviation of a block's log ratio in earlier sweeps in slices on such CPUs; None without one."""
     found: list[float] = []
-    for path in sorted(results.glob("*-sweep-*/summary.json"), reverse=True):
+    for path in sorted(results.glob("*-*/summary.json"), reverse=True):
         with suppress(OSError, ParseError, ValueError):  # a stranger's, in which effects may be below 0
             summary = read_record(path, Summary)
             if summary and summary.environment.get("cpu_model") == cpu_model:

@@ -49,6 +49,7 @@ class Subject:
     run: Run
     about: Mapping[str, Any] | None = None
     probe: Probe | None = None
+    image: str | None = None
 
     @property
     def approach(self) -> str:
@@ -67,11 +68,20 @@ def subjects_of(experiment_dir: Path, runs: Sequence[Run]) -> list[Subject]:
         files = RunFiles(experiment_dir / "runs" / run.run)
         about: Any = None
         probe: Probe | None = None
+        image: str | None = None
         with suppress(ParseError):  # damaged since it was judged
             about, probe = read_json(files.about), read_record(files.probe, Probe)
+            image = _image(read_json(files.container))
         about = about if isinstance(about, dict) and "error" not in about else None
-        subjects.append(Subject(run, about, probe))
+        subjects.append(Subject(run, about, probe, image))
     return subjects
+
+
+def _image(inspected: Any) -> str | None:
+    match inspected:
+        case [{"Image": str(image)}]:
+            return image
+    return None
 
 
 @dataclass
@@ -80,12 +90,15 @@ class Audit:
     unexplained: dict[str, ByApproach] = field(default_factory=dict)
     """The same by what differs: a member of /about by its dotted name, or a fact of an answer."""
     notes: list[str] = field(default_factory=list)  # explained differences that did occur
+    sides: bool = False  # of one approach, whose differences were asked for
 
     def compare(self, name: str, values: ByApproach) -> None:
         sides = grouped(values, lambda value: _json(value[1]))
         if len(sides) > 1:
             text = "; ".join(f"{value} from {_names(name for name, _ in own)}" for value, own in sides.items())
-            self.suspicions.append(f"Parity: {name} differs and nothing explains it: {text}.")
+            alike = all(len({_json(value) for side, value in values if side == one}) == 1 for one, _ in values)
+            if not (self.sides and alike):  # between sides a difference was asked for, within one it was not
+                self.suspicions.append(f"Parity: {name} differs and nothing explains it: {text}.")
             self.unexplained[name] = values
 
 
@@ -107,7 +120,8 @@ EXPLAINED = [*map(Explanation.model_validate, yaml.safe_load(Path(__file__).with
 
 def audit(subjects: Iterable[Subject]) -> Audit:
     """Of the runs of one experiment, repeats of an approach among them."""
-    several, found = list(subjects), Audit()
+    several = list(subjects)
+    found = Audit(sides=any(one.run.is_side for one in several))
     _compare_configurations(several, found)
     _compare_answers(several, found)
     sizes = sorted((one.run.response_bytes_per_request or 0, one.approach) for one in several)
@@ -189,19 +203,43 @@ def _names(approaches: Iterable[str]) -> str:
 def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
     """Of every two approaches: virtual threads over anything else, and anything over platform threads. *controlled*:
     only the model differs, and what the audit explains; *stack*: more does; *unknown*: a run did not tell, or two told
-    different models of one; *same*: one is the other once more, and is held against no third."""
+    different models of one; *settings*: sides of `compare`; *same*: one is the other once more, and is held against no
+    third."""
     several = sorted(subjects, key=lambda one: one.run.cell)
-    twins = {one.approach: one.run.twin_of for one in several if one.run.twin_of}
+    originals = {one.approach: one.run.twin_of for one in several if one.run.twin_of}
+    sides = {one.approach for one in several if one.run.is_side}
     partners = {one.approach: one.run.partner for one in several}
     models = {one.approach: one.members.get("concurrency") for one in several}
     found = []
     for a, b in itertools.combinations(sorted(models, key=lambda name: (USUAL.get(str(models[name]), 1), name)), 2):
-        contrast = _contrast(a, b, [one for one in several if one.approach in {a, b}])
-        if twins.get(a) == b or twins.get(b) == a:
+        both = [one for one in several if one.approach in {a, b}]
+        if {a, b} <= sides:
+            a, b = max(a, b), min(a, b)  # noqa: PLW2901 - the later over the earlier
+            found.append(_of_settings(a, b, both))
+            continue
+        contrast = _contrast(a, b, both)
+        if originals.get(a) == b or originals.get(b) == a:
             found.append(contrast.model_copy(update={"kind": "same"}))
-        elif not {a, b} & twins.keys() and {partners.get(a), partners.get(b)} <= {a, b, None}:
+        elif not {a, b} & originals.keys() and {partners.get(a), partners.get(b)} <= {a, b, None}:
             found.append(contrast)
     return sorted(found, key=lambda contrast: (contrast.a, contrast.b))
+
+
+def _of_settings(a: str, b: str, subjects: list[Subject]) -> Contrast:
+    """Whatever they tell; also by their images, which of two approaches always differ."""
+    images: ByApproach = [(one.approach, one.image and one.image.removeprefix("sha256:")[:12]) for one in subjects]
+    found = {"image": images} if len({image for _, image in images}) > 1 else {}
+    for load in grouped(subjects, lambda one: one.run.cell).values():
+        for name, values in _differing(load).items():
+            found.setdefault(name, []).extend(values)
+    return Contrast(a=a, b=b, kind="settings", differs=_differences(a, b, found))
+
+
+def _differences(a: str, b: str, found: Mapping[str, ByApproach]) -> list[Difference]:
+    return [
+        Difference(part=PARTS.get(name, name), a=_values_of(a, values), b=_values_of(b, values))
+        for name, values in found.items()
+    ]
 
 
 def _contrast(a: str, b: str, subjects: list[Subject]) -> Contrast:
@@ -222,10 +260,7 @@ def _contrast(a: str, b: str, subjects: list[Subject]) -> Contrast:
         a=a,
         b=b,
         kind="controlled" if list(differs) == ["concurrency"] else "stack",
-        differs=[
-            Difference(part=PARTS.get(name, name), a=_values_of(a, values), b=_values_of(b, values))
-            for name, values in differs.items()
-        ],
+        differs=_differences(a, b, differs),
     )
 
 

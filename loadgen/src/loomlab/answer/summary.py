@@ -41,6 +41,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     # of one load each, as pools follow the load
     audits = {cell: audit(by_cell.get(cell, ())) for cell in sorted({run.cell for run in runs})}
     early = unmade_blocks(order, runs)
+    notes += [f"{name}: {side.told or 'nothing of its own'}." for name, side in order.sides.items()] if order else []
     notes += [INTERRUPTED_NOTE] if interrupted else []
     notes += [STAND_IN_NOTE] if environment.get("stand_in_images") else []
     notes += [*map(str, environment.get("notes", [])), *try_notes(runs), *([early] if early else [])]
@@ -101,7 +102,7 @@ def environment_of(experiment_dir: Path) -> dict[str, Any]:
     sizes = {key: value for key, value in settings.items() if key.endswith(("_CPUS", "_CPUSET", "_MEMORY"))}
     sizes |= order.runs[0].settings | facts.pop("inherited", {})
     environment = {
-        **{name: getattr(request, name) for name in ("jdk", "gc", "http_client", "style", "endpoint")},
+        **{name: _shared(order, name) for name in ("jdk", "gc", "http_client", "style", "endpoint")},
         "backend": {"delay": request.delay, "error_share": settings.get("ERROR_SHARE"), "seed": settings.get("SEED")},
         "size": order.size,
         "seed": order.seed,
@@ -114,6 +115,12 @@ def environment_of(experiment_dir: Path) -> dict[str, Any]:
     }
     write_json(path, environment)
     return environment
+
+
+def _shared(order: Order, name: str) -> Any:
+    """What all runs were asked for, None where sides differ."""
+    values = {getattr(run.request, name) for run in order.runs}
+    return values.pop() if len(values) == 1 else None
 
 
 def _engine(experiment_dir: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from loomlab.answer.figures import EVERY
-from loomlab.answer.parity import EXPLAINED_NOTE
+from loomlab.answer.parity import EXPLAINED_NOTE, what_differs
 from loomlab.basics.format import fixed, plain
 from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
@@ -71,13 +71,19 @@ def footnotes(summary: Summary, contrasts: bool = True, brief: bool = False) -> 
 
     Brief: without how figures are measured, and without differences between approaches that belong to them."""
     runs = summary.runs
-    comparisons = (one for contrast in summary.contrasts for one in contrast.comparisons)
+    comparisons = [
+        one
+        for contrast in summary.contrasts
+        for one in contrast.comparisons
+        if contrast.kind == "settings" or one.word != "exploratory"
+    ]
     return lines(
         "notes.txt",
         remarks=[*remarks(runs), *(replace(one, verdict=None) for one in remarks(runs, lambda run: run.notes))],
         contrasts=summary.contrasts,
-        declared=[one for one in comparisons if one.word != "exploratory"],
+        declared=comparisons,
         with_declared=contrasts,
+        what_differs=what_differs,
         notes=[note for note in summary.notes if not (brief and note.startswith(EXPLAINED_NOTE))],
         brief=brief,
         single=brief and len({run.approach for run in runs}) > 1 and all(run.repeat < FEWEST_BLOCKS for run in runs),

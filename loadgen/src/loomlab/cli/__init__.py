@@ -12,10 +12,13 @@ from loomlab.basics.format import plain
 
 COMMANDS = {
     "plan": "cli.planning:plan_experiment",
+    "overlay": "cli.planning:print_overlay",
+    "targets": "cli.planning:print_targets",
     "scenarios": "cli.planning:scenarios",
     "measure": "cli.measuring:measure",
     "warm-backend": "cli.measuring:warm_backend",
     "judge": "cli.results:judge",
+    "hide": "cli.results:hide_secrets",
     "again": "cli.results:plan_again",
     "summarise": "cli.results:sum_up",
     "finish": "cli.results:finish_killed",

@@ -41,6 +41,8 @@ def measure(
     requests = [order.run(run_dir.name).request.model_copy(update=beforehand) for run_dir in run_dirs]
     both = zip(requests, run_dirs, strict=True)
     runs = [Measurement(request, run_dir, prometheus_url, stop, progress) for request, run_dir in both]
+    for run in {run.request.name: run for run in runs}.values():
+        run.wait_until_ready()
     for sides in batched(runs, 2, strict=False):
         for side in sides:
             set_state(side.run_dir, "running")
@@ -51,7 +53,7 @@ def measure(
         for side in sides:
             set_state(side.run_dir, "finished")
             for later in runs:
-                if later.request.service == side.request.service and later is not side:
+                if later.request.name == side.request.name and later is not side:
                     later.earlier = side
 
 

@@ -1,6 +1,8 @@
 """The commands that plan experiments, and tell of scenarios and published benchmarks."""
 
+import json
 import os
+import re
 import sys
 from collections.abc import Container, Iterable, Sequence
 from datetime import UTC, datetime
@@ -12,14 +14,19 @@ from rich.markup import escape
 from rich.table import Table
 
 from loomlab.answer.comparisons import expectation
+from loomlab.answer.gate import chance_of_passing
+from loomlab.basics.errors import UsageError
 from loomlab.plan.capacity import largest_scale, need_of, room_of
 from loomlab.plan.host import Lab, this_host
+from loomlab.plan.overlay import overlay_lines
 from loomlab.plan.planning import description, plan, shell_lines
 from loomlab.plan.scenarios import load_scenario, names
+from loomlab.plan.subject import Model
+from loomlab.plan.variables import Asked
 from loomlab.published.answers import COLUMNS, answers_of, row_of
 from loomlab.published.benchmark import keep, missing_steps, read_benchmark, read_benchmarks, runs_in
 from loomlab.records.files import write_json
-from loomlab.records.order import order_file
+from loomlab.records.order import order_file, read_order
 
 WIDTH = 140
 LOADGEN, RESULTS = Path("/lab/loadgen"), Path("/results")
@@ -32,13 +39,53 @@ def plan_experiment(verb: str, tell: bool = False) -> None:
     asked = lab.asked(verb, os.environ)
     if verb == "up":
         return
-    order = plan(asked, this_host(RESULTS), lab, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    order = plan(asked, this_host(RESULTS), lab, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}", model_of_user(asked))
     if not tell:
         folder = RESULTS / order.experiment
         (folder / "runs").mkdir(parents=True)
         write_json(order_file(folder), order)
-    lines = description(order, expectation(order, RESULTS)) if tell else shell_lines(order)
+    expected = " ".join(filter(None, (expectation(order, RESULTS), chance_of_passing(order, RESULTS))))
+    lines = description(order, expected) if tell else shell_lines(order, expected)
     print("\n".join(lines))  # noqa: T201
+
+
+def model_of_user(asked: Asked) -> Model | None:
+    """What Compose made of the user's file, on stdin, or of an image alone; None where approaches are measured."""
+    if asked.subjects:
+        try:
+            return dict(json.load(sys.stdin))
+        except ValueError:
+            fact = f"what Compose makes of SUBJECTS={asked.subjects} is not there"
+            raise UsageError(f"{fact}: give SUBJECTS again, as when the experiment was begun.") from None
+    if asked.image:
+        name = asked.service or re.sub(
+            "[^a-z0-9]+", "-", asked.image.rpartition("/")[2].partition(":")[0].partition("@")[0]
+        )
+        return {"services": {name: {"image": asked.image, "ports": [{}]}}}
+    return None
+
+
+def print_overlay(experiment_dir: Path, root: str) -> None:
+    """Print what Compose reads beside compose.yaml for the services of an experiment; `root` is the lab on the host."""
+    order = read_order(experiment_dir)
+    model = None
+    if order.subject:
+        model = model_of_user(Lab().asked("sweep", order.asked))
+    print("\n".join(overlay_lines(order, root, model)))  # noqa: T201
+
+
+def print_targets(experiment_dir: Path) -> None:
+    """Print what Prometheus is to scrape of a service of the user's."""
+    requests = {run.request.name: run.request for run in read_order(experiment_dir).runs}
+    told = [
+        {
+            "targets": [f"{name}:{one.foreign.metrics_port}"],
+            "labels": {"__metrics_path__": one.foreign.metrics, "service": name},
+        }
+        for name, one in requests.items()
+        if one.foreign and one.foreign.metrics
+    ]
+    print(json.dumps(told))  # noqa: T201
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Container[str] = ()) -> None:

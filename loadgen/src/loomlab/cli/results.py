@@ -1,5 +1,7 @@
 """The commands that judge runs, sum experiments up, and go on with those that were cut off."""
 
+import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -7,18 +9,20 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from loomlab.answer.loads import replaced, try_again
+from loomlab.answer.gate import outcomes_of, write_junit
+from loomlab.answer.loads import replaced, try_again, unmade_blocks
 from loomlab.answer.summary import finish, killed, resume, summarise, unfinished
 from loomlab.answer.text import WIDEST_TABLE, markdown, show
-from loomlab.basics.errors import EXIT_INVALID, EXIT_LAB, UsageError, told
+from loomlab.basics.errors import EXIT_INVALID, EXIT_LAB, EXIT_UNRESOLVED, UsageError, told
 from loomlab.basics.format import plain
 from loomlab.cli import say
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Lab, this_host
 from loomlab.plan.planning import shell_line, shell_lines
-from loomlab.records.files import write_text
+from loomlab.plan.subject import hide, secrets_of
+from loomlab.records.files import whole, write_text
 from loomlab.records.models import Summary
-from loomlab.records.order import set_state
+from loomlab.records.order import order_of, read_order, set_state
 
 RESULTS = Path("/results")
 Leave = Annotated[list[str] | None, typer.Option(help="Experiments that another host measures.")]
@@ -32,6 +36,19 @@ def judge(run_dir: Path) -> None:
     print(plain(f"{run.approach}: {run.verdict}" + (f": {' '.join(run.reasons)}" if run.reasons else "")))  # noqa: T201
     if run.verdict == "invalid":
         raise typer.Exit(EXIT_INVALID)
+
+
+def hide_secrets(raw: Path, variables: Annotated[list[str] | None, typer.Argument()] = None) -> None:
+    """Take the values of these variables, and of the environment of the user's services, whose model is on stdin, out
+    of the logs of a run; no other file has them."""
+    model = sys.stdin.read()
+    others = [os.environ.get(name, "") for name in variables or ()]
+    secrets = secrets_of(json.loads(model) if model.strip() else {}, others)
+    for path in (*raw.glob("*.log"), *raw.glob("*.txt")):
+        text = path.read_bytes()
+        if not path.is_symlink() and (without := hide(text, secrets)) != text:
+            with whole(path) as sink:
+                sink.write(without)
 
 
 def plan_again(run_dir: Path) -> None:
@@ -49,8 +66,25 @@ def sum_up(experiment_dir: Path, interrupted: bool = False) -> None:
     _show(experiment_dir, summary)
     others = replaced(summary.runs)
     invalid = any(run.verdict == "invalid" and run.run not in others for run in summary.runs)
-    if not interrupted and (summary.missing or invalid):
+    results = set() if interrupted else _gate(experiment_dir, summary)
+    if not interrupted and (summary.missing or invalid or "beyond" in results):
         raise typer.Exit(EXIT_INVALID)
+    if not interrupted and "unresolved" in results:
+        raise typer.Exit(EXIT_UNRESOLVED)
+
+
+def _gate(experiment_dir: Path, summary: Summary) -> set[str]:
+    """What came of the limits that were set, which it tells and writes to junit.xml; nothing where none were."""
+    order = order_of(experiment_dir)
+    if order is None or not order.limits:
+        return set()
+    if early := unmade_blocks(order, summary.runs):
+        print(plain(f"unresolved: {early}"))  # noqa: T201
+        return {"unresolved"}
+    outcomes = outcomes_of(summary, order)
+    write_junit(experiment_dir / "junit.xml", summary.experiment, outcomes)
+    print(plain("\n".join(f"{one.result}: {one.sentence}" for one in outcomes)))  # noqa: T201
+    return {one.result for one in outcomes} or {"unresolved"}
 
 
 def finish_killed(results: Path = RESULTS, leave: Leave = None) -> None:
@@ -82,7 +116,14 @@ def resume_experiment(name: str, results: Path = RESULTS, leave: Leave = None) -
     folder = unfinished(results, name)
     if folder.name in (leave or ()):
         raise UsageError(LEFT.format(folder.name))
-    print("\n".join(shell_lines(resume(folder, this_host(results), Lab().checksum))))  # noqa: T201
+    order, lab = read_order(folder), Lab()
+    if order.sides or order.subject:  # of which a stranger's folder could start anything
+        fact = f"{folder.name} is of make compare, or of a service of yours"
+        raise UsageError(f"{fact}, and is not resumed: start it again.")
+    if odd := next((run.request for run in order.runs if run.request.approach not in lab.approaches), None):
+        fact = f"{folder.name} measures {odd.approach}, which this lab does not have"
+        raise UsageError(f"{fact}: move it out of results/.")
+    print("\n".join(shell_lines(resume(folder, this_host(results), lab.checksum))))  # noqa: T201
 
 
 def _show(folder: Path, summary: Summary) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from loomlab.judge.facts import Facts
 from loomlab.judge.limits import SEE_LOG
 from loomlab.judge.request_figures import Counted
 from loomlab.judge.series import CpuShares, busiest_thread_full_share, cpu_waits_ms, cpus_full_share, ratio, shares_of
-from loomlab.records.models import Container
+from loomlab.records.models import Container, Gc
 from loomlab.records.raw import LiveBytes, MemoryLog, about_number, platform_threads
 
+HEAP = "jvm_memory_used_bytes"
 COUNTED_APART = 0.02  # so much of a CPU may the kernel's two counters of it differ
 FEWEST_WAITING, MOST_LEFT = 0.9, 0.1  # of the short load's connections; and requests of the load before it
 MOST_KEPT, SPARE, SPARE_PER_CPU = 1.1, 10, 2
@@ -35,7 +37,7 @@ def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:
     each = counted.requests if counted.one_load else None
     allocated = counted.sum(partial(series.total, facts.metrics.process("lab_allocated_bytes_total")))
     figures: dict[str, Any] = {"allocated_bytes_per_request": ratio(allocated, each)}
-    for prefix, service in {"": facts.request.service, "backend_": "backend", "generator_": "loadgen"}.items():
+    for prefix, service in {"": facts.request.name, "backend_": "backend", "generator_": "loadgen"}.items():
         cpu_s = counted.sum(partial(facts.metrics.cpu_seconds, service=service))
         figures[f"{prefix}cpu_ms_per_request"] = ratio(cpu_s and 1000 * cpu_s, each)
     for part in (_under_test, _cpu, _backend, _generator):
@@ -45,10 +47,13 @@ def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:
 
 def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
     """RSS is null under ZGC: its heap is shared memory, which the kernel does not count as RSS."""
-    metrics, approach, span = facts.metrics, facts.request.service, (facts.start, facts.end)
+    metrics, approach, span = facts.metrics, facts.request.name, (facts.start, facts.end)
     about = facts.about if isinstance(facts.about, dict) else {}
     told = about.get("approach", approach)
-    gc, zgc = metrics.gc(*span), facts.request.gc == "zgc"
+    # Between its slices a side may rest, and its counter with it.
+    spans = counted.spans if facts.slices else [span]
+    gc = Gc() if facts.request.foreign and not metrics.of_jvm else metrics.gc(*span)
+    zgc = facts.request.gc == "zgc" or any("ZGC" in one.labels.get("id", "") for one in metrics.process(HEAP))
     if facts.slices:  # it idles while its partner is loaded
         gc = gc.model_copy(update={"share": ratio(gc.pause_seconds, counted.seconds)})
     pinned = metrics.scraped_growth("jvm_threads_virtual_pinned_seconds_count", *span)
@@ -64,7 +69,9 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
         "process_restarts": metrics.process_restarts(*span),
         "oom_kills": series.total(metrics.container("oom_events_total"), *span),
         "swapped_ratio": ratio(*memory),
-        "metrics_missing_ratio": metrics.missing_ratio(approach, *span),
+        "metrics_missing_ratio": fmean(
+            [metrics.missing_ratio(approach, *each) for each in spans], [end - start or 1 for start, end in spans]
+        ),
         "gc": gc,
         "gc_share": gc.share,
         "gc_cpu_share": gc.cpu_share,
@@ -88,7 +95,7 @@ def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
     jit_s, (early_s, late_s) = compilers_s(facts.start, facts.end), (half.sum(compilers_s) for half in counted.halves())
     cpu_s = counted.sum(metrics.cpu_seconds)
     less_s = None if early_s is None or late_s is None else early_s - late_s
-    quota_cpus = metrics.quota(request.service, facts.start, facts.end).cpus
+    quota_cpus = metrics.quota(request.name, facts.start, facts.end).cpus
     cpu_lists = {
         "approach": request.approach_cpus, "backend": request.backend_cpus, "load generator": request.generator_cpus,
     }  # fmt: skip

@@ -43,7 +43,7 @@ class Facts:
         self.start = self.process.started if self.process else request.started
         self.end = self.process.ended if self.process else request.started
         self.warmup = read_record(files.warmup, Warmup)
-        self.metrics = Metrics(read_record(files.metrics, MetricsLog), request.service)
+        self.metrics = Metrics(read_record(files.metrics, MetricsLog), request.name)
         self.host = read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={})
         self.about = read_json(files.about)
         try:

@@ -50,7 +50,8 @@ def judged(files: RunFiles) -> Run:
     asked = {name: getattr(request, name) for name in AS_ASKED} | {
         "run": files.run_dir.resolve().name,
         "approach": request.name,
-        "twin_of": request.approach if request.twin else None,
+        "twin_of": request.approach if request.side else None,
+        "foreign": request.foreign is not None,
         "concurrency": load.connections,
         "rate": load.rate_rps,
         "offered_rps": load.rate_rps,

@@ -92,6 +92,10 @@ class Metrics:
         count = self._events("lab_requests_seconds_count", start, end, endpoint=label)
         return None if count is None else round(count)
 
+    @property
+    def of_jvm(self) -> bool:
+        return any(one.labels.get("__name__", "").startswith("jvm_") for one in self._own)
+
     def gc(self, start: float, end: float) -> Gc:
         """Pauses and concurrent phases up to the last scrape of the window; no series of a kind: none happened."""
         end = self._last_scrape(end)

@@ -10,6 +10,7 @@ import numpy as np
 
 from loomlab.basics.format import percent
 from loomlab.basics.trend import trend
+from loomlab.basics.waves import RAMP_S
 from loomlab.judge import limits
 from loomlab.judge.facts import Facts
 from loomlab.judge.interior import OF_ONE_LOAD, InteriorFigures, figures_of, latency_of_due, window_figures
@@ -230,7 +231,10 @@ def slice_figures(slices: SliceLog, log: RequestLog, connections: int, floors_ms
         every = log.between(begin, end)
         starts_s, ends_s = every.starts_s, every.starts_s + every.latencies_ms / 1000
         order = np.sort(starts_s)
-        first_s, last_s = (order[connections], order[-connections]) if len(order) > 2 * connections else (begin, end)
+        first_s, last_s = begin, end
+        if len(order) > 2 * connections:  # and once all connections have begun
+            last_s = order[-connections]
+            first_s = min(max(order[connections], one.started + RAMP_S), last_s)
         busy_s = (np.clip(ends_s, first_s, last_s) - np.clip(starts_s, first_s, last_s)).sum()
         busy.append(ratio(float(busy_s), connections * float(last_s - first_s)) or 0.0)
         parts.append(every.between(first_s, last_s))

@@ -32,12 +32,14 @@ def measured[T](figure: T | None, why: str, outcome: RuleOutcome = "could not be
 
 @dataclass(frozen=True)
 class Rule:
-    """A check and its limit; `host_cause`: what it finds comes from outside, so that a run may be made again for it."""
+    """A check and its limit; `host_cause`: what it finds comes from outside, so that a run may be made again for it;
+    `told`: it needs what a service of the user's need not tell of itself."""
 
     level: Level
     limit: str
     check: Check
     host_cause: bool
+    told: bool = False
 
     @property
     def name(self) -> str:
@@ -50,8 +52,10 @@ class Rule:
             outcome = "failed" if reason else "passed"
         except UnjudgedError as unjudged:
             outcome, reason = unjudged.args
+            if self.told and run.foreign and outcome == "could not be checked":
+                outcome, reason = UNFIT, f"the service does not tell {reason}"
         return RuleResult(rule=self.name, outcome=outcome, level=self.level, host_cause=self.host_cause, reason=reason)
 
 
-def rule(level: Level, limit: str = "any", *, host_cause: bool = False) -> Callable[[Check], Rule]:
-    return lambda check: Rule(level, limit, check, host_cause)
+def rule(level: Level, limit: str = "any", *, host_cause: bool = False, told: bool = False) -> Callable[[Check], Rule]:
+    return lambda check: Rule(level, limit, check, host_cause, told)

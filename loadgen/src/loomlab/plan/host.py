@@ -139,6 +139,8 @@ class Lab:
             [name for name, service in services.items() if profile in service.get("profiles", [])]
             for profile in ("all", "headline", "idiomatic")
         )
+        self._services = services
+        self.services = [*services]
         self.against = {name: services[name]["x-against"] for name in self.approaches if "x-against" in services[name]}
         self.without_http10 = [name for name in self.approaches if services[name].get("x-http10") is False]
         self.colours = {name: services[name]["x-colour"] for name in self.approaches if "x-colour" in services[name]}
@@ -146,6 +148,16 @@ class Lab:
     def asked(self, verb: str, given: Mapping[str, str]) -> Asked:
         files = {"sizes": names(self.sizes, "env"), "published": names(self.published)}
         return model_of(verb, given, {"approaches": self.approaches} | files, self.defaults)
+
+    def variables_of(self, approach: str) -> dict[str, str]:
+        """The variables of its container that are set by one of the lab's, by the names of those."""
+        values = self._services[approach]["environment"].items()
+        return {
+            found[1]: name for name, value in values if (found := re.fullmatch(r"\$\{([A-Z_]+)(?::-)?\}", f"{value}"))
+        }
+
+    def image_of(self, approach: str, jdk: str) -> str:
+        return str(self._services[approach]["image"]).replace("${JDK}", jdk)
 
     @cached_property
     def checksum(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from loomlab.basics import waves
 from loomlab.plan.capacity import LIVE_SET_S, OVERHEAD_S, START_S
 from loomlab.plan.host import THREADS, Host, Lab, size_of
+from loomlab.plan.subject import Model
 from loomlab.plan.variables import Asked
 from loomlab.plan.work import SWEEP_REPEATS, Work, backend_pool, check_space, handover, wave_cpu_s, work_of
 from loomlab.records.load import Load
@@ -21,19 +22,19 @@ FEWEST_REPEATS = 3  # for an interval
 COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 """The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
 BACKEND_CAP_S = 30  # so long the backend's own warm-up may take, beside the first approach's start
-AS_ASKED = ("tool", "scenario", "delay", "jdk", "gc", "http_client", "style")
-"""What a run's request has as the user's variables have it."""
+AS_ASKED, OF_SIDES = ("tool", "scenario"), ("jdk", "gc", "http_client", "style")
+"""What a run's request has as the user's variables have it, and as those of its side do."""
 
 
-def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
-    """The order; `stamp` is the time. Raises UsageError or HostError for what cannot be run."""
-    work = work_of(asked, host, lab)
+def plan(asked: Asked, host: Host, lab: Lab, stamp: str, model: Model | None = None) -> Order:
+    """The order; `stamp` is the time, `model` as `work_of` has it. Raises UsageError or HostError."""
+    work = work_of(asked, host, lab, model)
     asked, generator = work.asked, tool(work.asked.tool)
     size = size_of(asked.size, host, work.connections, lab.sizes, 2 if work.pairs else 1, asked.cpus)
     pool, suspicion = backend_pool(work, host)
     check_space(work, host, generator)
     loads = [f"r{load.rate_rps:.9g}" if load.rate_rps else f"c{load.connections}" for load in work.loads]
-    words = ["sweep"] * asked.sweep + [asked.tool, loads[0]] + [load[1:] for load in loads[1:][-1:]]
+    words = [asked.verb] * asked.sweep + [asked.tool, loads[0]] + [load[1:] for load in loads[1:][-1:]]
     return Order(
         experiment=f"{stamp}-{asked.scenario or '-'.join(words)}",
         planned=stamp,
@@ -50,6 +51,9 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         tool_version=generator.version(lab.root),
         lab_sha256=lab.checksum,
         margin=asked.margin,
+        limits=asked.limits,
+        subject=work.subject,
+        sides={name: side for name, (side, _) in work.sides.items()},
         colours={name: colour for name, colour in lab.colours.items() if name in work.approaches},
         runs=list(_runs(work, host, size, pool)),
     )
@@ -79,6 +83,8 @@ def _notes(work: Work) -> Iterator[str]:
     if asked.sweep and work.repeats < FEWEST_REPEATS:
         fact = f"REPEATS={work.repeats} gives no interval: use REPEATS={FEWEST_REPEATS} or more"
         yield f"{fact}, and REPEATS={SWEEP_REPEATS} or more for one that is not coarse."
+    if work.subject and len({(target.target, target.method, target.body) for target in work.loads[0].targets}) == 1:
+        yield "Every request is the same, so the service may answer from a cache: REQUESTS_FILE has others."
     if work.why_alone:
         yield f"Each approach is measured alone, because {work.why_alone}."
     if asked.sweep and len(work.subjects) == 1:
@@ -90,6 +96,8 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
     asked, draw = work.asked, random.Random(work.asked.seed)  # noqa: S311 - an order, no secret
     cap_s = asked.warmup_cap_s or default_cap_s(work.connections, work.answer_ms)
     same: dict[str, Any] = {name: getattr(asked, name) for name in AS_ASKED} | {
+        "delay": work.delay,
+        "foreign": work.foreign,
         "generator_cpus": size["LOADGEN_CPUSET"],
         "backend_cpus": size["BACKEND_CPUSET"],
         "approach_cpus": size["APPROACH_CPUSET"],
@@ -108,11 +116,13 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
         }
         for repeat, cell, name, partner in runs:
             number += 1
-            load, approach = work.loads[cell - 1], name.removesuffix("-twin")
+            load, own = work.loads[cell - 1], work.sides[name][1] if work.sides else asked
+            approach, _, side = (name, "", None) if name in work.approaches else name.rpartition("-")
+            port = work.foreign.port if work.foreign else 8080
             request = Request(
-                **same, approach=approach, twin=name != approach, partner=partner, cell=cell, repeat=repeat,
-                slices=waves.SLICES if partner else 0,
-                load=replace(load, origin=f"http://{name if partner else approach}:8080"),
+                **same, **{name: None if work.foreign else getattr(own, name) for name in OF_SIDES},
+                approach=approach, side=side, partner=partner, cell=cell, repeat=repeat,
+                slices=waves.SLICES if partner else 0, load=replace(load, origin=f"http://{name}:{port}"),
             )  # fmt: skip
             times = _seconds(work, load, host, cap_s, fitted=fitted)
             yield PlannedRun(run=f"{number}-{name}", block=block, settings=settings, request=request, **times)
@@ -159,7 +169,7 @@ def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) ->
     return {"expected_s": expected_s, "longest_s": longest_s}
 
 
-def shell_lines(order: Order) -> Iterator[str]:
+def shell_lines(order: Order, expected: str = "") -> Iterator[str]:
     """KEY=VALUE lines for all runs, then the line of each run that is to be made. Times are until the last one ends."""
     expected_s, longest_s = seconds_left(order.runs)
     cap_s = round(order.runs[0].request.warmup_cap_s)
@@ -167,8 +177,13 @@ def shell_lines(order: Order) -> Iterator[str]:
     yield f"EXPECTED_S={expected_s}"
     yield f"LONGEST_S={longest_s}"
     yield f"BACKEND_WARMUP_S={min(cap_s, BACKEND_CAP_S) if waves.has_warmup(cap_s) else 0}"
-    yield f"NOTE={order.note or ''}"
+    yield f"NOTE={' '.join(filter(None, (order.note, expected)))}"
     yield from (f"{key}={value}" for key, value in order.settings.items())
+    if order.subject:
+        yield f"SUBJECT={order.subject.service}"
+        yield f"COMPANIONS={','.join(order.subject.companions)}"
+    if others := {side.settings["JDK"] for side in order.sides.values() if "JDK" in side.settings}:
+        yield f"OTHER_JDKS={','.join(sorted(others))}"
     planned = [run for run in order.runs if run.state == "planned"]
     for _, runs in groupby(planned, key=lambda run: run.block if run.request.partner else run.run):
         yield shell_line(order, *runs)
@@ -178,7 +193,7 @@ def shell_line(order: Order, *runs: PlannedRun) -> str:
     """`run FOLDER SERVICE KEY=VALUE...`; of pairs, those of a block with commas between them."""
     expected_s, longest_s = seconds_left(order.runs[order.runs.index(runs[0]) :])
     settings = runs[0].settings | {"EXPECTED_S": f"{expected_s}", "LONGEST_S": f"{longest_s}"}
-    folders, services = ",".join(run.run for run in runs), ",".join(run.request.service for run in runs)
+    folders, services = ",".join(run.run for run in runs), ",".join(run.request.name for run in runs)
     return " ".join(["run", folders, services, *(f"{key}={value}" for key, value in settings.items())])
 
 
@@ -188,11 +203,11 @@ def seconds_left(runs: Sequence[PlannedRun]) -> tuple[int, int]:
     return sum(run.expected_s for run in planned), sum(run.longest_s for run in planned)
 
 
-def description(order: Order, expectation: str | None = None) -> Iterator[str]:
+def description(order: Order, expected: str = "") -> Iterator[str]:
     """How long it takes and what it will show, and a line a block with its runs in their order."""
-    expected, longest = (math.ceil(seconds / 60) for seconds in seconds_left(order.runs))
-    yield f"{order.experiment}: {len(order.runs)} runs, about {expected} min, {longest} at most"
-    yield from (expectation,) if expectation else ()
+    likely, longest = (math.ceil(seconds / 60) for seconds in seconds_left(order.runs))
+    yield f"{order.experiment}: {len(order.runs)} runs, about {likely} min, {longest} at most"
+    yield from (expected,) if expected else ()
     if order.note:
         yield f"note: {order.note}"
     yield from (f"every run is suspect: {suspicion}" for suspicion in order.suspect)

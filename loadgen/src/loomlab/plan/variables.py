@@ -3,22 +3,25 @@
 import random
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 from urllib.parse import parse_qs
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo
 
 from loomlab.basics.errors import UsageError
 from loomlab.plan.scenarios import rising, whole_seconds
-from loomlab.records.endpoints import LONGEST_MS, delay_of
-from loomlab.records.files import Record
+from loomlab.records.endpoints import LONGEST_MS, NO_DELAY, delay_of
+from loomlab.records.files import NAME, Record
+from loomlab.records.models import PATH
+from loomlab.records.order import IMAGE, Limit
 from loomlab.tools.known import CLOSED_TOOLS, KNOWN, RATE_TOOLS, SWEEPER, ToolName
 
 RUNS = tuple(f"run-{name}" for name in KNOWN)
 NEEDING_CONNECTIONS = tuple(f"run-{name}!" for name in CLOSED_TOOLS)
 OF_RATES = tuple(f"run-{name}" for name in RATE_TOOLS)
-MEASURING = (*RUNS, "sweep", "scenario")
-OF_LOADS = (*RUNS, "sweep")
+COMPARING = ("sweep", "compare")
+MEASURING = (*RUNS, *COMPARING, "scenario")
+OF_LOADS = (*RUNS, *COMPARING)
 REPRODUCING = (*MEASURING, "reproduce")
 SERVING = (*MEASURING, "up")
 STARTING = (*MEASURING, "reproduce", "finish", "up", "smoke", "doctor")
@@ -57,7 +60,13 @@ def _known(kind: str, *others: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _endpoint(text: str) -> str:
+def _endpoint(text: str, info: ValidationInfo) -> str:
+    if info.data.get("subjects") or info.data.get("image"):
+        if not re.fullmatch(r"/[!-~]{0,500}", text):
+            raise ValueError(
+                "it is no path of at most 500 printable characters; use for instance ENDPOINT=/orders?id=1"
+            )
+        return text
     path, _, query = text.partition("?")
     block = re.fullmatch(r"/httpbin/block/((?:0|[1-9][0-9]?)(?:\.[0-9]{1,3})?)", path)
     if not (float(block[1]) <= 60 if block else path in PATHS):
@@ -72,6 +81,11 @@ def _endpoint(text: str) -> str:
     return text
 
 
+def _delay(text: str) -> str:
+    delay_of(text)
+    return text
+
+
 def _jvm_options(text: str) -> str:
     """Options of a JVM, with spaces between them; none that has a variable of its own."""
     for option in text.split():
@@ -82,6 +96,27 @@ def _jvm_options(text: str) -> str:
         if re.match(r"-XX:[+-]Use[A-Za-z0-9]*GC$", option):
             raise ValueError(f"{option} is a collector: use GC")
     return " ".join(text.split())
+
+
+def _limits(text: Any) -> Any:
+    """Of `figure>+10%`, or `figure<-5%` for what must not fall."""
+    if not isinstance(text, str):
+        return text
+    found = []
+    for part in filter(None, map(str.strip, text.split(";"))):
+        limit = re.fullmatch(r"([a-z0-9_.]+)(?:>\+|<(?=-))(-?[0-9]{1,3}(?:\.[0-9]{1,2})?)%", part)
+        if not limit or float(limit[2]) == 0:
+            raise ValueError(
+                f"{part!r:.60} is no limit: use for instance cpu_ms_per_request>+10% or throughput_rps<-5%"
+            )
+        if limit[1] not in get_args(Limit.model_fields["figure"].annotation):
+            raise ValueError(
+                f"{limit[1]} is no figure of it: use {', '.join(get_args(Limit.model_fields['figure'].annotation))}"
+            )
+        if float(limit[2]) <= -100:
+            raise ValueError(f"{part} can never be exceeded: use a share above -100%")
+        found.append(Limit.model_validate({"figure": limit[1], "share": float(limit[2]) / 100}))
+    return found
 
 
 class Variable(NamedTuple):
@@ -126,14 +161,37 @@ class Asked(Record):
         "APPROACH", MEASURING, "`headline` (four approaches), `all`, or [names](#approaches) separated by commas",
         "`headline`", "tomcat-platform,tomcat-virtual",
     )  # fmt: skip
+    subjects: str | None = variable(
+        "SUBJECTS", OF_LOADS,
+        "a Compose file of yours with the service to measure, in place of `APPROACH`", "none", "~/orders/compose.yaml",
+    )  # fmt: skip
+    service: Annotated[str, _written(NAME, "a service's name")] | None = variable(
+        "SERVICE", OF_LOADS, "the service of `SUBJECTS`", "the only one that publishes a port", "orders"
+    )
+    image: Annotated[str, _written(IMAGE, "the name of an image")] | None = variable(
+        "IMAGE", OF_LOADS, "an image of yours to measure, alone or in place of the service's", "the service's",
+        "orders:1.4",
+    )  # fmt: skip
+    port: Port = variable("PORT", OF_LOADS, "where it answers", "the only one that it publishes", "8080")
+    ready: Annotated[str, _written(PATH, "a path")] | None = variable(
+        "READY", OF_LOADS, "what it answers 2xx when it is ready", "required for a service of yours", "/health"
+    )
+    metrics: Annotated[str, _written("([1-9][0-9]{0,4})?" + PATH, "a path, or one behind a port")] | None = variable(
+        "METRICS", OF_LOADS, "its page of Prometheus' format, on `PORT` or another", "none",
+        "8081/actuator/prometheus",
+    )  # fmt: skip
+    requests_file: str | None = variable(
+        "REQUESTS_FILE", OF_LOADS, "requests to a service of yours ([how](../how-to/your-service.md#requests))", "none",
+        "mix.yaml",
+    )  # fmt: skip
     connections: Annotated[list[Annotated[Whole, Field(ge=1, le=MOST_CONNECTIONS)]], Parts, Rising] = variable(
-        "CONCURRENCY", (*NEEDING_CONNECTIONS, *OF_RATES, "sweep"),
+        "CONCURRENCY", (*NEEDING_CONNECTIONS, *OF_RATES, *COMPARING),
         "connections, each with one request at a time; a sweep takes several",
         "required; with `RATE`, four times as many as it keeps busy, at least 100; with `sweep`, a sixteenth, "
         "a quarter and all of those that the host can handle", "1000", [],
     )  # fmt: skip
     rates_rps: Annotated[list[Rate], Parts, Rising] = variable(
-        "RATE", (*(f"{verb}!" for verb in OF_RATES), "sweep"),
+        "RATE", (*(f"{verb}!" for verb in OF_RATES), *COMPARING),
         "offered rate, requests per second, sent on schedule even if answers are late", "none", "500", [],
     )  # fmt: skip
     duration_s: Seconds | None = variable(
@@ -156,7 +214,7 @@ class Asked(Record):
         "`'/capabilities?calls=5&parallel=true'`",
         "`/capabilities`", "/httpbin/block/0.3", "/capabilities",
     )  # fmt: skip
-    delay: Annotated[str, AfterValidator(lambda text: delay_of(text) and text)] = variable(
+    delay: Annotated[str, _written(f"(?!{NO_DELAY}$).*", "a delay"), AfterValidator(_delay)] = variable(
         "DELAY", (*OF_LOADS, "up"),
         "how long the backend waits before it answers, in ms: `300`, `uniform:200:400` (from, to), `lognormal:300:900` "
         "(median, p99)", "{env}", "300",
@@ -220,11 +278,11 @@ class Asked(Record):
         "two share one", "smoke", "auto",
     )  # fmt: skip
     tool: ToolName | Literal[""] = variable(
-        "TOOL", ("sweep",), f"load generator of a sweep: {', '.join(f'`{name}`' for name in KNOWN)}",
+        "TOOL", COMPARING, f"load generator of a sweep: {', '.join(f'`{name}`' for name in KNOWN)}",
         "`users`; with `RATE`, `vegeta`", "hey", "",
     )  # fmt: skip
     design: Literal["slices", "alone"] | None = variable(
-        "DESIGN", ("sweep",),
+        "DESIGN", COMPARING,
         "`slices`: pairs are up together and loaded in turn; `alone`: each approach by itself",
         "`slices` where [possible](commands-and-files.md#a-sweep)", "alone",
     )  # fmt: skip
@@ -240,9 +298,23 @@ class Asked(Record):
         "how much of a scenario's load is run; `auto`: as much as the host can handle", "1", "auto", "1",
     )  # fmt: skip
     plan: Flag = variable("PLAN", REPRODUCING, "`1` prints the runs and their time, and measures nothing", "off", "1")
+    a: str | None = variable(
+        "A", ("compare",),
+        "what side A has of its own, `;` between several: `JDK`, `GC`, `JVM_OPTS` and other settings of an approach, "
+        "`IMAGE`, or `ENV:NAME` for a variable of its container",
+        "nothing of its own", "GC=parallel",
+    )  # fmt: skip
+    b: str | None = variable("B", ("compare",), "the same of side B", "nothing of its own", "GC=g1")
+    c: str | None = variable("C", ("compare",), "the same of a side C", "no side C", "GC=zgc")
+    limits: Annotated[list[Limit], BeforeValidator(_limits)] = variable(
+        "FAIL", ("compare",),
+        "limits of the other sides against A, `;` between several, by figures of run.json: exit code 1 beyond one, 5 "
+        "where that is not resolved",
+        "none", "cpu_ms_per_request>+10%;latency_ms.p99>+15%", [],
+    )  # fmt: skip
     aa: Flag = variable(
-        "AA", MEASURING, "`1` measures the first approach twice in every block, which shows the lab's own noise", "off",
-        "1",
+        "AA", (*RUNS, "sweep", "scenario"),
+        "`1` measures the first approach twice in every block, which shows the lab's own noise", "off", "1",
     )  # fmt: skip
     margin: Annotated[float, Share] | None = variable(
         "MARGIN", MEASURING, "equivalence margin, a share", "{margins}", "0.05", ge=0.01, le=0.5
@@ -255,7 +327,8 @@ class Asked(Record):
 
     @property
     def sweep(self) -> bool:
-        return self.verb == "sweep"
+        """Whether it is about what differs."""
+        return self.verb in COMPARING
 
     @property
     def settings(self) -> dict[str, str]:

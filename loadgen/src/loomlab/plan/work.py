@@ -3,19 +3,26 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.basics.waves import LONGEST_RUN_S, LONGEST_SLICE_S, RAMP_S, SLICE_WAVES, SLICES
 from loomlab.plan.capacity import Room, largest_scale, most_of, room_of, rounded_down
 from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, Host, Lab, memory_mb_of, size_of
+from loomlab.plan.requests import targets_of
 from loomlab.plan.scenarios import hangs_of, load_scenario, scaled_scenario, scenario_loads
+from loomlab.plan.sides import sides_of
+from loomlab.plan.subject import Model, subject_of
 from loomlab.plan.variables import Asked
-from loomlab.records.endpoints import Endpoint, answer_ms, completed, delay_of, endpoint_of
+from loomlab.records.endpoints import NO_DELAY, Endpoint, answer_ms, completed, delay_of, endpoint_of
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users
-from loomlab.records.models import Hang, ScaledScenario
+from loomlab.records.models import Foreign, Hang, ScaledScenario
+from loomlab.records.order import Side, Subject
 from loomlab.tools.known import SWEEPER, tool
 from loomlab.tools.tool import Tool
 
+OF_SUBJECTS = ("SERVICE", "PORT", "READY", "METRICS", "REQUESTS_FILE")
+REQUESTS = Path("/requests")  # the folder of REQUESTS_FILE, in a container
 OPEN_RUN_S = 60
 TIMEOUT_S = 30  # the same for every tool; after so long a silence ab gives up and discards everything
 SWEEP_REPEATS = 5  # the fewest for an interval that is not called coarse
@@ -39,6 +46,9 @@ class Work:
     loads: list[Load]  # one after another
     approaches: list[str]
     repeats: int
+    subject: Subject | None = None  # in place of approaches, and how it is asked:
+    foreign: Foreign | None = None
+    sides: dict[str, tuple[Side, Asked]] = field(default_factory=dict)  # of `compare`, each with what is asked for then
     pairs: list[tuple[str, str]] = field(default_factory=list)  # services that are loaded in turn; none: each is alone
     why_alone: str | None = None
     hangs: list[Hang] = field(default_factory=list)
@@ -50,11 +60,16 @@ class Work:
 
     @property
     def endpoint(self) -> Endpoint:
-        return endpoint_of(self.loads[0].targets[0].target, delay_of(self.asked.delay))
+        return endpoint_of(self.loads[0].targets[0].target, delay_of(self.delay))
+
+    @property
+    def delay(self) -> str:
+        """As requests have it."""
+        return NO_DELAY if self.subject else self.asked.delay
 
     @property
     def answer_ms(self) -> float:
-        return answer_ms(self.endpoint, delay_of(self.asked.delay))
+        return answer_ms(self.endpoint, delay_of(self.delay))
 
     @property
     def free(self) -> bool:
@@ -63,19 +78,16 @@ class Work:
 
     @property
     def subjects(self) -> list[str]:
-        """What a block holds: each approach, and the first one's twin."""
-        return [*self.approaches, *([f"{self.approaches[0]}-twin"] if self.asked.aa else [])]
+        """What a block holds: each approach, and the first one's twin; or the sides of one."""
+        return [*self.sides] or [*self.approaches, *([f"{self.approaches[0]}-twin"] if self.asked.aa else [])]
 
 
-def work_of(asked: Asked, host: Host, lab: Lab) -> Work:
-    """The work; raises UsageError for what there is not, and where the tools would not wait for an answer."""
-    work = _of_scenario(asked, host, lab, asked.scenario) if asked.scenario else _of_variables(asked, host, lab)
-    if asked.style == "idiomatic" and (others := [name for name in work.approaches if name not in lab.idiomatic]):
-        cure = f"use STYLE=lean, or APPROACH={','.join(lab.idiomatic)}"
-        raise UsageError(f"STYLE=idiomatic does not exist for {others[0]}: {cure}.")
-    if asked.style == "idiomatic" and asked.http_client != "default":
-        fact = f"HTTP_CLIENT={asked.http_client} does not go with STYLE=idiomatic"
-        raise UsageError(f"{fact}, where each approach has its own client: use HTTP_CLIENT=default, or STYLE=lean.")
+def work_of(asked: Asked, host: Host, lab: Lab, model: Model | None = None) -> Work:
+    """The work, with the model that Compose makes of a service of the user's; raises UsageError for what there is not,
+    and where the tools would not wait for an answer."""
+    work = _of_scenario(asked, host, lab, asked.scenario) if asked.scenario else _of_variables(asked, host, lab, model)
+    for each in () if work.subject else [own for _, own in work.sides.values()] or [asked]:
+        _check_style(each, work.approaches, lab)
     driver = tool(work.asked.tool)
     if driver.http == "1.0" and (without := [name for name in work.approaches if name in lab.without_http10]):
         rest = ",".join(name for name in work.approaches if name not in without)
@@ -92,9 +104,24 @@ def work_of(asked: Asked, host: Host, lab: Lab) -> Work:
     return work
 
 
-def _of_variables(asked: Asked, host: Host, lab: Lab) -> Work:
-    delay = delay_of(asked.delay)
-    target = completed(asked.endpoint, delay)
+def _check_style(asked: Asked, approaches: Sequence[str], lab: Lab) -> None:
+    if asked.style == "idiomatic" and (others := [name for name in approaches if name not in lab.idiomatic]):
+        cure = f"use STYLE=lean, or APPROACH={','.join(lab.idiomatic)}"
+        raise UsageError(f"STYLE=idiomatic does not exist for {others[0]}: {cure}.")
+    if asked.style == "idiomatic" and asked.http_client != "default":
+        fact = f"HTTP_CLIENT={asked.http_client} does not go with STYLE=idiomatic"
+        raise UsageError(f"{fact}, where each approach has its own client: use HTTP_CLIENT=default, or STYLE=lean.")
+
+
+def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Work:
+    subject, foreign, delay, target = None, None, delay_of(asked.delay), asked.endpoint
+    if model is not None:
+        subject, foreign = subject_of(asked, model, lab.services)
+        asked, delay = asked.model_copy(update={"approach": subject.service}), delay_of(NO_DELAY)
+    else:
+        if alone := next((name for name in OF_SUBJECTS if name in asked.given), None):
+            raise UsageError(f"{alone}={asked.given[alone]} is for a service of yours: set SUBJECTS or IMAGE, too.")
+        target = completed(target, delay)
     endpoint = endpoint_of(target, delay)
     answer, connections = answer_ms(endpoint, delay), asked.connections
     shapes: list[tuple[int, Shape]] = []
@@ -105,12 +132,17 @@ def _of_variables(asked: Asked, host: Host, lab: Lab) -> Work:
     if not shapes:
         connections = connections or ladder(tool(asked.tool), room_of(host, asked.size, lab.sizes), endpoint, answer)
         shapes += [(each, Closed(asked.requests or each, asked.duration_s or LONGEST_RUN_S)) for each in connections]
-    targets = (Target(target, "GET", endpoint.headers),)
+    targets: tuple[Target, ...] = (Target(target, "GET", endpoint.headers),)
+    if asked.requests_file:
+        targets = targets_of(REQUESTS / Path(asked.requests_file).name)
     work = Work(
         asked=asked,
         loads=[Load("", targets, connections, shape, TIMEOUT_S) for connections, shape in shapes],
-        approaches=lab.named(asked.approach or "headline"),
+        approaches=[subject.service] if subject else lab.named(asked.approach or "headline"),
         repeats=asked.repeats or (SWEEP_REPEATS if asked.sweep else 1),
+        subject=subject,
+        foreign=foreign,
+        sides=sides_of(asked, lab, subject),
     )
     return in_pairs(work, host, lab) if asked.sweep and asked.design != "alone" else work
 
@@ -123,7 +155,9 @@ def in_pairs(work: Work, host: Host, lab: Lab) -> Work:
         pairs = [(names[0], names[1])]
     if asked.aa:
         pairs = [(names[0], f"{names[0]}-twin")]
-    unpaired = [name for name in names if all(name not in pair for pair in pairs)]
+    if len(work.sides) == 2:
+        pairs = [(work.subjects[0], work.subjects[1])]
+    unpaired = [name for name in work.subjects if all(name not in pair for pair in pairs)]
     why = next(_no_pairs(work, host, unpaired), None)
     kind: type[Exception] = UsageError if why else HostError
     why = why or next(_no_room(work, host, lab, pairs), None)
@@ -143,6 +177,8 @@ def _no_pairs(work: Work, host: Host, unpaired: Sequence[str]) -> Iterator[str]:
         yield f"TOOL={asked.tool} connects anew for each slice: use TOOL={SWEEPER}"
     if asked.aa and len(work.approaches) > 1:
         yield f"AA=1 takes one approach in slices: use for instance APPROACH={work.approaches[0]}"
+    elif len(work.sides) > 2:
+        yield f"C={asked.c!r} makes three sides: leave C out"
     elif unpaired:
         yield f"{', '.join(unpaired)} has no partner here: name two approaches"
     wave_s = max(work.answer_ms / 1000, *(wave_cpu_s(work, load, host) for load in work.loads))

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 
 from loomlab.records.files import Record
 
-Kind = Literal["controlled", "stack", "unknown", "same"]
+Kind = Literal["controlled", "settings", "stack", "unknown", "same"]
 Word = Literal["lower", "higher", "no difference", "equivalent", "not significant", "exploratory"]
 
 
@@ -74,6 +74,9 @@ class Comparison(Record):
 class Contrast(Record):
     a: str
     b: str
-    kind: Kind = Field(description="controlled: they differ in the concurrency model alone; same: one, measured twice")
+    kind: Kind = Field(
+        description="controlled: they differ in the concurrency model alone; settings: sides of `compare`; same: one, "
+        "measured twice"
+    )
     differs: list[Difference]
     comparisons: list[Comparison] = Field(default_factory=list, description="Where there are three blocks or more")

@@ -15,6 +15,7 @@ IN_SERVER = ("/epoch-millis", "/movies", "/pinned")
 WORKING = (FANNING_OUT, "/epoch-millis")  # endpoints that work as long as `cpuMicros` says
 CONSTANT_BODY = (MEETINGS, "/movies", BLOCK)  # endpoints whose answers have the same number of bytes each time
 LONGEST_MS = 60_000
+NO_DELAY = "none"  # the backend's, where requests are of a service that does not ask it
 NORMAL_P99 = 2.3263  # the standard normal distribution's 99th percentile (any table of its quantiles)
 
 
@@ -28,6 +29,8 @@ class Delay:
 
 def delay_of(text: str) -> Delay:
     """The delay that a text means; raises UsageError for what is none. `lognormal` has its median and its p99."""
+    if text == NO_DELAY:
+        return Delay(text, 0, 0, 0)
     match = re.fullmatch(r"(?:(uniform|lognormal):(\d{1,5}):)?(\d{1,5})", text, re.ASCII)
     kind, first, last = match.groups() if match else (None, None, str(LONGEST_MS + 1))
     low, high = int(first or last), int(last)
@@ -72,6 +75,8 @@ class Endpoint:
 def endpoint_of(target: str, delay: Delay) -> Endpoint:
     """The endpoint of a path and query, when the backend's own delays are `delay`; of an unknown path, one call."""
     path, query = urlsplit(target).path, parse_qs(urlsplit(target).query)
+    if delay.text == NO_DELAY:
+        return Endpoint(path, 0, 0, 0)
     constant = path.startswith(CONSTANT_BODY)
     work_ms = _number(query.get("cpuMicros", ["0"])[0]) / 1000 if path in WORKING else 0
     if path.startswith(BLOCK):

@@ -27,6 +27,7 @@ class Measured(Record):
     concurrency: int = Field(description="Connections")
     backend_calls: int = Field(3, description="Calls per request")
     at_once: int = Field(1, description="The last calls of a request that run concurrently")
+    foreign: bool = Field(False, description="The service is the user's own")
     closed_model: bool = True
     steady: bool = Field(True, description="Load and backend do not change during the run")
     tool: str = "ab"

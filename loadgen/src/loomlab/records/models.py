@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 
@@ -18,6 +17,9 @@ RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checke
 StopReason = Literal["stall", "hard cap", "interrupt", "slice"]
 NEVER = datetime.min.replace(tzinfo=UTC)
 Cpus = Annotated[str, checked(parse_cpu_list)]  # a cpuset list
+Port = Annotated[int, Field(ge=1, le=65535)]
+PATH = r"/[!-~]{0,500}"
+Path = Annotated[str, Field(pattern=f"^{PATH}$")]
 Iso = Annotated[str, Field(pattern="T.+Z$"), checked(datetime.fromisoformat)]
 
 
@@ -28,22 +30,32 @@ class Hang(Record):
     duration_s: float = Field(gt=0, le=MOST)
 
 
+class Foreign(Record):
+    """How a service of the user's is asked, which tells what it likes of itself."""
+
+    port: Port
+    ready: Path = Field(description="Answered 2xx when it is ready")
+    metrics_port: Port | None = None
+    metrics: Path | None = Field(None, description="Of Prometheus' format")
+
+
 class Request(Record):
     """What was asked for (raw/request.json)."""
 
     tool: Name
     approach: Name
-    twin: bool = False  # the approach once more, under another name
+    side: Name | None = None  # of several services of the approach, which one: `twin`, or the letter of a comparison
     partner: Name | None = None  # that it is loaded in turn with; None: it is alone
     slices: int = Field(default=0, ge=0)  # of each side, if it has a partner
     load: Load
-    delay: str  # the backend's, as its variable has it
+    foreign: Foreign | None = None  # it is a service of the user's
+    delay: str  # the backend's, as its variable has it; `none`: it is not asked
     hangs: list[Hang] = Field(default_factory=list)
     scenario: str | None = None
     cell: int = Field(default=1, ge=1)  # number of the load
     repeat: int = Field(ge=1)
-    jdk: int
-    gc: str
+    jdk: int | None
+    gc: str | None
     http_client: str | None = None
     style: str | None = None
     generator_cpus: Cpus
@@ -60,12 +72,8 @@ class Request(Record):
 
     @property
     def name(self) -> str:
-        return f"{self.approach}-twin" if self.twin else self.approach
-
-    @property
-    def service(self) -> str:
-        """Compose's, which a twin in a pair has of its own."""
-        return urlsplit(self.load.origin).hostname or self.approach
+        """Of the service under test, and of its runs."""
+        return f"{self.approach}-{self.side}" if self.side else self.approach
 
     @property
     def endpoint(self) -> str:
@@ -219,16 +227,16 @@ class Run(Measured):
 
     schema_: Literal["loom-lab/run/v1"] = Field("loom-lab/run/v1", alias="schema")
     run: Name
-    approach: str = Field(min_length=1, description="Its name, or that of a twin")
-    twin_of: str | None = Field(None, description="The approach that a twin (`AA=1`) repeats")
+    approach: str = Field(min_length=1, description="Its name, or that of a side")
+    twin_of: str | None = Field(None, description="The approach that a twin (`AA=1`) or a side of `compare` is")
     scenario: str | None = None
     cell: int = Field(1, description="Number of the load within the experiment")
     endpoint: str = Field(description="Path and query as requested; of several kinds of request, the first")
     load: Load = Field(description="Targets, connections, shape (`closed`, `open-rate`, `users`), time-out")
     rate: float | None = Field(description="The offered rate, if it is constant")
     repeat: int
-    jdk: int
-    gc_name: str
+    jdk: int | None = Field(description="null of a service of the user's, as `gc_name`")
+    gc_name: str | None
     http_client: str | None = Field(None, description="As asked for (`default`: its own); event-driven: reactor-netty")
     style: str | None = Field(None, description="`lean` or `idiomatic`")
     delay: str = Field(description="The backend's, in the format of `DELAY`")
@@ -269,6 +277,11 @@ class Run(Measured):
     notes: list[str] = Field(default_factory=list, description="Figures that are missing; the verdict is the same")
     rules: list[RuleResult] = Field(default_factory=list, description="Every rule of the verdict and what it found")
     raw_sha256: str | None = Field(None, description="Checksum of the raw files behind the figures")
+
+    @property
+    def is_side(self) -> bool:
+        """Of `compare`."""
+        return self.twin_of is not None and self.approach != f"{self.twin_of}-twin"
 
     @property
     def pair(self) -> tuple[str, ...]:

@@ -16,8 +16,11 @@ from loomlab.records.models import Request, ScaledScenario
 
 State = Literal["planned", "running", "finished", "judged", "failed"]
 Setting = Annotated[str, Field(pattern="^[A-Z_]+$")]  # the host's shell knows which of them a plan may set
+Variable = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]  # of a container
 Value = Annotated[str, Field(pattern=r"^[A-Za-z0-9.:;,=+_-]*$")]
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
+IMAGE = "[a-z0-9][A-Za-z0-9._/:@-]{0,250}"
+Image = Annotated[str, Field(pattern=f"^{IMAGE}$")]
 Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 
 
@@ -32,9 +35,44 @@ class PlannedRun(Record):
 
     @model_validator(mode="after")
     def _loads_its_own_approach(self) -> Self:
-        if self.request.load.origin not in {f"http://{one}:8080" for one in (self.request.approach, self.request.name)}:
+        port = self.request.foreign.port if self.request.foreign else 8080
+        if self.request.load.origin != f"http://{self.request.name}:{port}":
             raise ValueError("the load goes elsewhere than to the approach")
         return self
+
+
+JAVA_OPTIONS = "JAVA_TOOL_OPTIONS"  # which every JVM reads
+
+
+class Side(Record):
+    """One of several services of an approach, with what it has of its own."""
+
+    told: Line = Field("", description="As the user wrote it")
+    settings: dict[Setting, Value] = Field(default_factory=dict, description="Variables of the lab")
+    environment: dict[Variable, Line] = Field(default_factory=dict, description="Variables of the container")
+    image: Image | None = None
+
+
+class Subject(Record):
+    """A service of the user's, without what may be secret of it."""
+
+    service: Name
+    image: Image
+    companions: list[Name] = Field(default_factory=list, description="Services that it depends on")
+    told: list[Line] = Field(default_factory=list, description="What differs from how approaches run")
+
+
+class Limit(Record):
+    """Of a figure of run.json: by how much a side may be above side A, or, where that is negative, below it."""
+
+    figure: Literal[
+        "cpu_ms_per_request", "live_bytes_per_request", "latency_ms.p50", "latency_ms.p99", "latency_ms.p99_9",
+        "throughput_rps",
+    ]  # fmt: skip
+    share: float = Field(gt=-1, le=10)
+
+    def __str__(self) -> str:
+        return f"{self.figure}{'<' if self.share < 0 else '>'}{100 * self.share:+g}%"
 
 
 class Order(Record):
@@ -56,13 +94,17 @@ class Order(Record):
     margin: Margin | None = Field(None, description="As the summary has it")
     asked: dict[Setting, str] = Field(default_factory=dict, description="The user's variables")
     benchmark: str | None = Field(None, description="The published benchmark it is made for")
+    subject: Subject | None = None
+    sides: dict[Name, Side] = Field(default_factory=dict, description="Of `compare`, by the names of their services")
+    limits: list[Limit] = Field(default_factory=list, description="That FAIL sets to the sides")
     colours: dict[str, Colour] = Field(default_factory=dict, description="The approaches', #RRGGBB, for reports")
     runs: list[PlannedRun] = Field(min_length=1)
 
     @property
     def command(self) -> str:
         """The command that makes the experiment again, in the same order."""
-        verb = "scenario" if self.scenario else "sweep" if self.sweep else f"run-{self.runs[0].request.tool}"
+        verb = "sweep" if self.sweep else f"run-{self.runs[0].request.tool}"
+        verb = "scenario" if self.scenario else "compare" if self.sides else verb
         asked = self.asked | {"SEED": str(self.seed)}
         return " ".join(["make", verb, *(f"{name}={shlex.quote(value)}" for name, value in asked.items())])
 

@@ -203,8 +203,7 @@ def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str,
     recorded = (read_record(files.metrics, MetricsLog) or MetricsLog()).containers
 
     def sampled(name: str, **labels: str) -> Points:
-        service = (not run.partner and run.twin_of) or run.approach
-        own = select(recorded, f"container_{name}", service=service, **labels)
+        own = select(recorded, f"container_{name}", service=run.approach, **labels)
         samples = max((one.samples for one in own), key=len, default=())
         times, values = np.reshape(without_resets(samples) if name.endswith("_total") else samples, (-1, 2)).T
         near = (began - BEFORE_S <= times) & (times <= ended + AFTER_S)

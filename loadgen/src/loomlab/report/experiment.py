@@ -86,7 +86,7 @@ class Experiment:
     def asked(self) -> Kind:
         """What kind of contrast the experiment is about."""
         kinds = [contrast.kind for contrast in self.summary.contrasts if contrast.kind != "same"]
-        return "stack" if kinds == ["stack"] else "controlled"
+        return "settings" if "settings" in kinds else "stack" if kinds == ["stack"] else "controlled"
 
     @property
     def early(self) -> str | None:

@@ -42,7 +42,7 @@ def write_report(folder: Path) -> Path:
     write_text(folder / "summary.md", markdown(experiment.summary, lines))
     write_text(folder / "table.csv", csv_of(rows, figures))
     abouts = _abouts(experiment)
-    twins = {run.approach: run.twin_of for run in experiment.runs if run.twin_of}
+    twins = {run.approach: run.twin_of for run in experiment.runs if run.twin_of and not run.is_side}
     colours = {
         name: (experiment.order.colours if experiment.order else {}).get(twins.get(name, name), "")
         for name in experiment.approaches

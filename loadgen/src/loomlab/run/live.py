@@ -81,8 +81,8 @@ class LiveFigures:
         self._connections.set(request.load.connections)
         self._info.clear()
         self._info.labels(
-            run_dir.parent.parent.name, run_dir.name, request.service, request.scenario or "", request.tool,
-            request.endpoint.partition("?")[0], request.jdk,
+            run_dir.parent.parent.name, run_dir.name, request.name, request.scenario or "", request.tool,
+            request.endpoint.partition("?")[0], request.jdk or "",
         ).set(1)  # fmt: skip
 
     def phase(self, current: str) -> None:

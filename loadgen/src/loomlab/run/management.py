@@ -19,6 +19,8 @@ from loomlab.run.console import Progress
 from loomlab.run.prometheus import FAILURES, Connection, UnreachableError, answered, body_of, json_object, samples_of
 
 PORT = 8081
+TOLD = {"connection", "content-length", "content-type", "keep-alive", "transfer-encoding"}
+"""Headers of answers whose values are kept: others may be a session's."""
 LEASE_MS = 60_000  # the longest that the backend lends a delay
 MEMORY_TIMEOUT_S = 30.0  # a full collection that looks at 10,000 stacks takes seconds
 
@@ -175,7 +177,7 @@ def _exchange(connection: Connection, target: str, version: str, headers: tuple[
     response.begin()
     return Answer(
         status=f"HTTP/{response.version / 10} {response.status} {response.reason}",
-        headers=response.getheaders(),
+        headers=[(name, value if name.lower() in TOLD else "") for name, value in response.getheaders()],
         body_bytes=None if response.chunked else len(body_of(response)),
         kept=False,
     )

@@ -1,12 +1,16 @@
 """One measurement: warm-up, the measured run, and everything about it as raw files."""
 
 import math
+import os
+import re
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from loomlab.basics.errors import HostError
 from loomlab.basics.waves import RAMP_S, chosen_duration_s
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, settle, write_json
@@ -15,6 +19,7 @@ from loomlab.records.measured import BackendDelays
 from loomlab.records.models import HostLog, Request, ToolRun
 from loomlab.records.raw import MemoryAnswer, Warmup
 from loomlab.run.console import Progress, Stop
+from loomlab.run.foreign import ForeignService
 from loomlab.run.live import LiveFigures, LiveProgress
 from loomlab.run.management import Backend, Management, Waits, hanging, probe
 from loomlab.run.memory_probe import LEFTOVERS_S, LiveSet
@@ -42,7 +47,8 @@ class Measurement:
         self._began = time.time()
         self.tool = tool(self.request.tool)
         self.files = RunFiles(self.run_dir)
-        self.approach = Management(self.request.service)
+        foreign = self.request.foreign
+        self.approach = ForeignService(self.request.name, foreign) if foreign else Management(self.request.name)
         self.backend = Backend("backend")
         self.prometheus = Prometheus(self.prometheus_url)
         delay = delay_of(self.request.delay)
@@ -58,6 +64,11 @@ class Measurement:
             self._load(self.live)
         self.end()
         return not self.stop.requested
+
+    def wait_until_ready(self) -> None:
+        """Of a service of the user's, which Compose cannot ask; raises HostError."""
+        if isinstance(self.approach, ForeignService):
+            self.approach.wait_until_ready(self.stop)
 
     @cached_property
     def live(self) -> LiveFigures:
@@ -77,7 +88,12 @@ class Measurement:
         write_json(self.files.request, self.request)
 
     def wait_for_samples(self) -> None:
-        self.prometheus.wait_for_samples(self.request.service, self._began, self.stop)
+        self._wait_for_samples_past(self._began)
+
+    def _wait_for_samples_past(self, moment: float) -> None:
+        foreign = self.request.foreign
+        tells = foreign is None or foreign.metrics is not None
+        self.prometheus.wait_for_samples(self.request.name, moment, self.stop, tells=tells)
 
     def drain(self, longest_s: float) -> None:
         Bursts(self.tool, self.approach, self.stop).drain(longest_s)
@@ -92,14 +108,22 @@ class Measurement:
             settle(self.run_dir)
             write_json(self.files.request, self.request.model_copy(update={"finished": True}))
 
-    def _look(self) -> dict[str, Any]:
+    def _look(self) -> dict[str, Any] | None:
         """What the approach tells of itself; how it answers is only kept."""
-        approach, request = self.request.service, self.request
+        target, address = self.request.load.targets[0], urlsplit(self.request.load.origin)
         timeout_s = self.endpoint.floor_ms / 1000 + PROBE_MARGIN_S
-        headers = request.load.targets[0].headers
-        write_json(self.files.probe, probe(approach, 8080, request.endpoint, headers, timeout_s, self.tool.http))
+        if target.method == "GET":
+            headers = tuple(map(_sent, target.headers))
+            host, port = address.hostname or "", address.port or 80
+            found = probe(host, port, target.target, headers, timeout_s, self.tool.http)
+            write_json(self.files.probe, found)
+            odd = [one.status for one in found.answers.values() if " 2" not in one.status]
+            if self.request.foreign and odd:
+                raise HostError(f"{target.target} of {host} is answered {odd[0]}: only answers 2xx are measured.")
+        if self.request.foreign:
+            return None
         try:
-            about = self.earlier.about if self.earlier else json_object(f"http://{approach}:8080/about")
+            about = (self.earlier and self.earlier.about) or json_object(f"{self.request.load.origin}/about")
         except UnreachableError as error:
             self.progress.say(f"The effective configuration is unknown: {error}.")
             about = {"error": str(error)}
@@ -109,7 +133,9 @@ class Measurement:
     def _warm_up(self) -> Warmup:
         request = self.request
         bursts = Bursts(self.tool, self.approach, self.stop)
-        warmup = Warmer(bursts, self.waits, request.load, request.warmup_cap_s).run(settles=request.partner is None)
+        warmup = Warmer(bursts, self.waits, request.load, request.warmup_cap_s).run(
+            settles=request.partner is None or request.foreign is not None
+        )
         if warmup.failed:
             self.progress.say("The warm-up got no answer: measuring anyway, so that the run can be judged.")
         elif cause := warmup.digest.cause:
@@ -118,7 +144,7 @@ class Measurement:
 
     def _load(self, live: LiveFigures) -> None:
         """The measured phase is told for as long as the tool runs: what is drawn of it is of nothing else."""
-        approach, driver, files, load = self.request.service, self.tool, self.files, self.request.load
+        approach, driver, files, load = self.request.name, self.tool, self.files, self.request.load
         duration_s = load.shape.duration_s
         # One that ends by its requests takes as much longer as it is slower than the warm-up.
         margin_s = HARD_CAP_MARGIN_S if driver.stops_by_time else max(HARD_CAP_MARGIN_S, duration_s / 2)
@@ -153,11 +179,16 @@ class Measurement:
         write_json(self.files.backend, BackendDelays(before=delay_before, after=self.backend.delay()))
         self.tool.finish(self.files.raw)
         self.progress.show("collect", "waiting for the last samples")
-        self.prometheus.wait_for_samples(self.request.service, run.ended, self.stop)
-        metrics = self.prometheus.collect(self.request.service, run.started, run.ended, partner)
+        self._wait_for_samples_past(run.ended)
+        metrics = self.prometheus.collect(self.request.name, run.started, run.ended, partner)
         write_json(self.files.metrics, metrics)
         if metrics["error"]:
             self.progress.say(f"Metrics are missing: {metrics['error']}.")
+
+
+def _sent(header: str) -> str:
+    """With a variable of the environment in place of each `${NAME}`, as load generators have it."""
+    return re.sub(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}", lambda found: os.environ.get(found[1], ""), header)
 
 
 def fitted(request: Request, driver: Tool, warmup: Warmup, answer_ms: float) -> Load:

@@ -63,7 +63,7 @@ def hindrance_of(request: Request, endpoint: Endpoint, about: Any, before: Memor
         return "the platform threads that made the load's concurrent calls are kept for a minute, and would count"
     if threads is not None and threads < busy:
         return f"{threads} platform threads cannot hold {busy} requests at once"
-    if endpoint.label == "/pinned" and request.jdk < UNPINNED_JDK:
+    if endpoint.label == "/pinned" and (request.jdk or UNPINNED_JDK) < UNPINNED_JDK:
         return f"requests of /pinned wait one after another on JDK {request.jdk}"
     return None
 

@@ -21,6 +21,7 @@ from loomlab.run.live import LiveFigures
 from loomlab.run.management import Process
 from loomlab.run.measure import Measurement
 from loomlab.run.process import EVERY_S, LONGEST_DRAIN_S, REPORT_GRACE_S, begun, boot_id, network_counters, sample
+from loomlab.run.warmer import latency_ms
 
 
 def sides_in_turn(slices: int) -> list[int]:
@@ -30,6 +31,9 @@ def sides_in_turn(slices: int) -> list[int]:
     counted = [side for quarter in quarters for side in quarter]
     itself = [side for before, side in pairwise(counted) if before == side]
     return [*([1, 0] if itself.count(0) < itself.count(1) else [0, 1]) * LEFT_OUT, *counted]
+
+
+LEAST_S = 0.1  # of a slice: shorter ones do not show how long a wave takes
 
 
 class Gate:
@@ -79,7 +83,7 @@ class Pair:
         self._samples: list[HostSample] = []
         self._slices: list[list[Slice]] = [[], []]
         self._left_out: list[list[Slice]] = [[], []]
-        self._waves = [SLICE_WAVES, SLICE_WAVES]
+        self._waves = [SLICE_WAVES, SLICE_WAVES]  # until the warm-up or a slice has shown how long one takes
 
     def run(self) -> bool:
         """Leaves raw/ of both; True when they came to their end."""
@@ -88,8 +92,11 @@ class Pair:
             if not self._stop.requested:
                 self.live.follow(side.request, side.run_dir)
                 side.begin()
-        for side in self.sides:
+        for place, side in enumerate(self.sides):
             if not self._stop.requested:
+                settled = [burst for burst in side.warmup.bursts if burst.phase == "settle"]
+                wave_s = (latency_ms(settled) or 1000 * SHORTEST_SLICE_S) / 1000
+                self._waves[place] = max(SLICE_WAVES, math.ceil(self._least_s(side) / wave_s))
                 side.wait_for_samples()
         if not self._stop.requested:
             self._load()
@@ -126,7 +133,7 @@ class Pair:
         for place, side in enumerate(self.sides):
             run = ToolRun(command=gates[place].command, started=started, ended=ended, exit_code=codes[place])
             run.stopped_by = ("interrupt" if self._stop.requested else "slice") if failed else None
-            partner = self.sides[1 - place].request.service
+            partner = self.sides[1 - place].request.name
             own, others = self._slices[place], self._slices[1 - place]
             slices = SliceLog(partner=partner, started=started, ended=ended, slices=own, partners=others)
             slices.left_out = self._left_out[place]
@@ -143,8 +150,8 @@ class Pair:
         whole = gate.send(requests, 2 * LONGEST_SLICE_S + load.timeout_s, self._stop, partial(self._sample, gate))
         self._sample(gate, at_once=True)
         ended = time.time()
-        least_s = SHORTEST_SLICE_S if side.request.fit_duration else load.shape.duration_s / side.request.slices
-        self._waves[place] = max(SLICE_WAVES, math.ceil(waves * least_s / (ended - started)))
+        loaded_s = max(ended - started - RAMP_S, LEAST_S)  # by all of its connections
+        self._waves[place] = max(SLICE_WAVES, math.ceil(waves * self._least_s(side) / loaded_s))
         side.drain(LONGEST_DRAIN_S)
         after = [self._told(one) for one in self.sides]
 
@@ -166,6 +173,11 @@ class Pair:
             )
         )
         return whole and after[place].cpu_s is not None
+
+    def _least_s(self, side: Measurement) -> float:
+        """The shortest that its slices may be."""
+        request = side.request
+        return SHORTEST_SLICE_S if request.fit_duration else request.load.shape.duration_s / request.slices
 
     def _told(self, side: Measurement) -> Process:
         """What its process tells, asked twice at most."""

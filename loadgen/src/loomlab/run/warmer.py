@@ -24,6 +24,7 @@ MOST_CONNECTIONS = 500
 """With more, cold bursts of two waves would take a minute and starve the compilers; the code that runs is the same."""
 LEAST_WORK_MICROS = 1  # not 0: a branch that is never taken is compiled to a trap
 PHASE_WORDS: dict[BurstPhase, str] = {"compile": "compilers at work", "settle": "settling"}
+UNKNOWN_MS = 200  # what an answer is taken to last before one has come
 BUSY_TARGET = 0.5  # of the approach's CPUs, for the requests alone, while its compilers are at work
 CROWDED = 0.8
 """Of the approach's CPUs: where its requests take more, compilers without CPU time may be crowded out, not at rest."""
@@ -112,7 +113,7 @@ class Warmer:
         bursts: list[Burst] = []
         # a wave of all connections takes no less than what its requests cost, by a burst without the work.
         cost_ms = self._asked_ms + ((self._done[-1].cpu_ms_per_request or 0) if self._done else 0)
-        expected_ms = max(self._endpoint.mean_ms, self._connections * cost_ms / self._cpus)
+        expected_ms = max(self._endpoint.mean_ms, self._connections * cost_ms / self._cpus) or UNKNOWN_MS
         while self._going() and describe_change(bursts):
             waves = waves_within(SETTLE_BURST_S, expected_ms, FEWEST_SETTLE_WAVES)
             wanted_s = max(SHORTEST_WARMUP_S, waves * expected_ms / 1000)

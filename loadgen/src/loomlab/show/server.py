@@ -117,7 +117,7 @@ def metrics_of(results: Path, url: str) -> CollectorRegistry:
     newest = [*islice(newest_runs(results, unreadable), MOST_RUNS)]
     for experiment, run in newest:
         with _noting(unreadable):
-            labels = (experiment, run.run, run.approach, load_cell(run.load), run.jdk, run.verdict)
+            labels = (experiment, run.run, run.approach, load_cell(run.load), run.jdk or "", run.verdict)
             info.labels(*labels, " ".join(run.reasons)).set(1)
             started.labels(*labels).set(datetime.fromisoformat(run.started).timestamp())
             if run.finished:

@@ -88,6 +88,8 @@ class Tool(ABC):
         shape, connections = load.shape, load.connections
         if shape.kind not in self.shapes:
             yield f"offers only loads of the kind {' or '.join(self.shapes)}, not {shape.kind}: use {self.instead}"
+        if self.one_target and any("${" in header for header in load.targets[0].headers):
+            yield "shows headers in the list of processes, and some have variables: use users or vegeta"
         if len(load.targets) > 1 and self.one_target:
             yield f"sends one kind of request, but {len(load.targets)} were asked for: use users"
         if connections > self.max_connections:

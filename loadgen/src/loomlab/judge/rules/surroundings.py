@@ -17,6 +17,7 @@ STOLEN_LIMIT = 0.05
 """Of the time in which the approach needed its CPUs: by so much was CPU per request higher in runs with steal."""
 BEYOND = "the share is over the larger limit"
 type Find = Callable[[Measured], tuple[str, float]]  # what limited the run, and by what share of it
+CALLS_UNKNOWN = "what a service of yours calls is not known"
 STEAL = "how much CPU time the hypervisor took (steal)"
 
 
@@ -144,6 +145,7 @@ def connections_reopened(run: Measured) -> Iterator[str]:
 @rule("suspect", f"off by > {percent(BACKEND_REQUESTS_LIMIT)} plus a wave")
 def other_backend_requests(run: Measured) -> Iterator[str]:
     """Backend requests per request, on the interior, compared with the calls that the endpoint makes."""
+    skip_if(run.foreign, CALLS_UNKNOWN)
     calls = run.backend_calls
     answered = run.backend_requests_per_request if run.counted_requests else None
     per_request = measured(answered, "how many requests the backend answered")
@@ -160,6 +162,7 @@ def other_backend_requests(run: Measured) -> Iterator[str]:
 )
 def backend_reconnected(run: Measured) -> Iterator[str]:
     """Connections opened to the backend ÷ requests to it."""
+    skip_if(run.foreign, CALLS_UNKNOWN)
     calls = run.backend_calls * (run.requests or 0)
     # Without a warm-up each is a first one; in the open model more are wanted as more requests wait.
     first_ones = run.at_once * run.in_flight if run.cold or not run.closed_model else 0

@@ -14,7 +14,7 @@ PARTNER_LIMIT, TRIMMED_LIMIT = 0.03, 0.05  # scrapes alone take 0.7 % of a CPU, 
 ALONE = "it was measured alone"
 
 
-@rule("invalid", host_cause=True)
+@rule("invalid", host_cause=True, told=True)
 def other_approach(run: Measured) -> Iterator[str]:
     """What answered calls itself otherwise than the approach that was asked for."""
     measured(run.about_told or None, "which approach answered")
@@ -32,7 +32,7 @@ def container_failed(run: Measured) -> Iterator[str]:
         yield run.container_failure
 
 
-@rule("invalid")
+@rule("invalid", told=True)
 def process_restarted(run: Measured) -> Iterator[str]:
     """The approach's process was started again."""
     what = "whether the process under test was started again, because it was not scraped"
@@ -50,7 +50,7 @@ def oom_killed(run: Measured) -> Iterator[str]:
         yield f"The kernel killed {kills:.0f} processes for memory (the limit is 0): use a larger SIZE or a lower load."
 
 
-@rule("suspect", f"> {percent(SWAPPED_LIMIT)}", host_cause=True)
+@rule("suspect", f"> {percent(SWAPPED_LIMIT)}", host_cause=True, told=True)
 def swapped(run: Measured) -> Iterator[str]:
     """Memory of the approach's process in swap ÷ its RSS, the highest of each."""
     ratio = measured(run.swapped_ratio, "whether the approach's memory was swapped out")
@@ -79,7 +79,7 @@ def more_cpu_than_given(run: Measured) -> Iterator[str]:
         yield f"{fact} (the limit is {percent(EXCESS_CPU_LIMIT)} more): {why}; measure again."
 
 
-@rule("suspect", f"> {percent(GC_LIMIT)}")
+@rule("suspect", f"> {percent(GC_LIMIT)}", told=True)
 def gc_heavy(run: Measured) -> Iterator[str]:
     """Garbage collection: share of the run spent in pauses, or of the approach's CPU spent in its threads."""
     pauses = measured(run.gc_share, "what garbage collection took, because the process was not scraped")
@@ -110,7 +110,7 @@ def partner_busy(run: Measured) -> Iterator[str]:
         yield f"{fact}, which may have disturbed the one that was loaded: use DESIGN=alone."
 
 
-@rule("suspect", f"> {percent(TRIMMED_LIMIT)} of the concurrency")
+@rule("suspect", f"> {percent(TRIMMED_LIMIT)} of the concurrency", told=True)
 def pools_trimmed(run: Measured) -> Iterator[str]:
     """Pair in slices: threads that a slice added, the median."""
     skip_if(not run.partner, ALONE)
@@ -136,7 +136,7 @@ def small_pool(run: Measured) -> Iterator[str]:
         yield f"{fact} requests queue for a connection; raise BACKEND_CONNECTIONS, or the engine's limit of open files."
 
 
-@rule("suspect", "fewer")
+@rule("suspect", "fewer", told=True)
 def few_threads(run: Measured) -> Iterator[str]:
     """Platform threads, compared with the concurrency."""
     skip_if(run.platform_threads is None and run.about_told, "no pool of platform threads")

@@ -1,0 +1,3 @@
+package com.example.orders;
+
+record Payment(long order, String state, int cents) {}

@@ -1,0 +1,107 @@
+"""The gate of `make compare`: whether the other sides are within the limits that FAIL sets against side A."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+from xml.etree import ElementTree
+
+from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, compared
+from loomlab.answer.figures import CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, Figure
+from loomlab.answer.loads import load_groups
+from loomlab.basics.format import signed
+from loomlab.plan.variables import MOST_REPEATS
+from loomlab.records.contrasts import Comparison
+from loomlab.records.files import whole
+from loomlab.records.models import Summary
+from loomlab.records.order import Limit, Order
+from loomlab.statistics.comparison import FEWEST_BLOCKS
+
+FIGURES: dict[str, Figure] = {
+    "cpu_ms_per_request": CPU, "live_bytes_per_request": MEMORY, "latency_ms.p50": P50, "latency_ms.p99": P99,
+    "latency_ms.p99_9": P99_9, "throughput_rps": THROUGHPUT,
+}  # fmt: skip
+"""As run.json names them, and as `Limit` does."""
+
+
+class Outcome(NamedTuple):
+    limit: Limit
+    load: str
+    side: str
+    result: Literal["within", "beyond", "unresolved"]
+    sentence: str
+
+
+def outcomes_of(summary: Summary, order: Order) -> list[Outcome]:
+    """One of each limit, load and side: *beyond* where the whole interval is, *within* where none of it is."""
+    loads, base = load_groups(summary.runs, order), next(iter(order.sides), "")
+    contrasts = [one for one in summary.contrasts if one.kind == "settings" and one.b == base]
+    return [
+        _outcome(limit, one)
+        for limit in order.limits
+        for one in compared(FIGURES[limit.figure], contrasts, loads, None)
+    ]
+
+
+def _outcome(limit: Limit, one: Comparison) -> Outcome:
+    """Of differences, shares are of the base's mean."""
+    what = f"{limit.figure} of {one.a} at {one.load}"
+    if one.interval is None:
+        few = f"{len(one.blocks)} blocks count, and {FEWEST_BLOCKS} are needed for an interval"
+        return Outcome(limit, one.load, one.a, "unresolved", f"{what}: {few}.")
+    if one.by_difference and not (one.b_mean or 0) > 0:
+        return Outcome(limit, one.load, one.a, "unresolved", f"{what}: {one.b} has none above 0 to compare with.")
+    low, high = (end / (one.b_mean or 1) if one.by_difference else end - 1 for end in one.interval)
+    worst, best = (low, high) if limit.share > 0 else (-high, -low)
+    most = abs(limit.share)
+    result: Literal["within", "beyond", "unresolved"] = (
+        "unresolved" if one.swayed else "beyond" if worst > most else "within" if best <= most else "unresolved"
+    )
+    from loomlab.statistics.paired import why_not  # noqa: PLC0415 - as below
+
+    words = {"within": "within the limit of", "beyond": "beyond the limit of", "unresolved": "which does not resolve"}
+    bounds = " (lower bounds)" if one.lower_bounds else ""
+    span = f"{signed(100 * low)} to {signed(100 * high)} % against {one.b}{bounds}"
+    more = why_not(one) if one.swayed else ""
+    if result == "unresolved" and not one.swayed and (blocks := _blocks_for(limit, one)):
+        more = f"; about {blocks} blocks would"
+    said = f"{what}: {span}, {words[result]} {signed(100 * limit.share)} %{more}."
+    return Outcome(limit, one.load, one.a, result, said)
+
+
+def _blocks_for(limit: Limit, one: Comparison) -> int | None:
+    """The fewest with which the interval would leave the limit out, if mean and spread stay; None: too many."""
+    from loomlab.statistics.student import half_width  # noqa: PLC0415 - most commands need no scipy, which loads slowly
+
+    if one.by_difference or one.interval is None or one.effect is None:
+        return None
+    half, blocks = math.log(one.interval[1] / one.effect), len(one.blocks)
+    deviation = half / float(half_width(1, blocks))
+    distance = abs(math.log(one.effect) - math.log1p(limit.share))
+    every = range(blocks + 1, MOST_REPEATS + 1)
+    return next((count for count in every if float(half_width(deviation, count)) < distance), None)
+
+
+def chance_of_passing(order: Order, results: Path) -> str | None:
+    """How likely the limit on CPU per request is held if nothing differs, in a sentence; None without such a limit."""
+    from loomlab.statistics.student import chance_within  # noqa: PLC0415 - as above
+
+    blocks, loads = max(run.request.repeat for run in order.runs), max(run.request.cell for run in order.runs)
+    shares = [limit.share for limit in order.limits if FIGURES[limit.figure] is CPU]
+    if not shares or blocks < FEWEST_BLOCKS or not order.runs[0].request.partner:
+        return None
+    deviation = block_deviation(results, order.host.get("cpu_model")) or BLOCK_DEVIATION
+    chance = min(chance_within(math.log1p(share), deviation, blocks) for share in shares) ** loads
+    return f"If nothing differs, FAIL passes on CPU per request in {100 * chance:.0f} % of such experiments."
+
+
+def write_junit(path: Path, experiment: str, outcomes: Sequence[Outcome]) -> None:
+    """A test case of each: failed if beyond, skipped if not resolved."""
+    suite = ElementTree.Element("testsuite", name=experiment, tests=f"{len(outcomes)}")
+    for one in outcomes:
+        case = ElementTree.SubElement(suite, "testcase", classname=one.side, name=f"{one.limit} at {one.load}")
+        kind = {"beyond": "failure", "unresolved": "skipped"}.get(one.result)
+        if kind:
+            ElementTree.SubElement(case, kind, message=one.sentence)
+    with whole(path) as sink:
+        ElementTree.ElementTree(suite).write(sink, encoding="utf-8", xml_declaration=True)

@@ -1,0 +1,90 @@
+"""What Compose reads beside compose.yaml: the services that an experiment measures, and those that they depend on."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from loomlab.plan.subject import Model
+from loomlab.records.order import JAVA_OPTIONS, Order, Side
+
+MOST_PIDS = 40_000  # as approaches have it in compose.yaml
+TAKEN = {
+    "command", "configs", "devices", "entrypoint", "environment", "extra_hosts", "group_add", "healthcheck", "hostname",
+    "image", "init", "ipc", "platform", "privileged", "read_only", "runtime", "secrets", "security_opt", "shm_size",
+    "stop_grace_period", "stop_signal", "sysctls", "tmpfs", "tty", "ulimits", "user", "volumes", "working_dir",
+    "cap_add", "cap_drop",
+}  # fmt: skip
+"""Keys of a service that apply as they are; limits, networks, ports and names are the lab's."""
+
+
+def overlay_lines(order: Order, root: str, model: Model | None = None) -> Iterator[str]:
+    """Of YAML, with the lab's folder on the host. What is measured publishes no port. No image of the user's is pulled:
+    a folder of results may be a stranger's."""
+    yield "services:"
+    if order.subject:
+        for name, service in _of_user(order, model or {}):
+            yield f"  {json.dumps(name)}: {_json(service)}"
+        told = {kind: (model or {}).get(kind) for kind in ("secrets", "configs")}
+        yield from (f"{kind}: {_json(files)}" for kind, files in told.items() if files)
+        return
+    for request in {run.request.name: run.request for run in order.runs}.values():
+        yield f"  {request.name}:"
+        yield "    ports: !reset []"
+        if request.side is None:
+            continue
+        side = order.sides.get(request.name, Side())
+        values: dict[str, Any] = {
+            "extends": {"file": f"{root}/compose.yaml", "service": request.approach},
+            "environment": side.environment | {"LAB_APPROACH": request.name},
+        }
+        values |= {"image": side.image, "pull_policy": "never"} if side.image else {}
+        yield from (f"    {key}: {_json(value).replace('$', '$$')}" for key, value in values.items())
+        yield "    profiles: !override [sides]"
+
+
+def _json(value: Any) -> str:
+    """Without the pairs of surrogates that YAML does not know."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _of_user(order: Order, model: Model) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The service's sides, or itself, and its companions, as Compose wrote them, with what is the lab's."""
+    assert order.subject
+    services, cpus = model.get("services") or {}, order.settings
+    labels = {
+        "loom-lab.experiment": order.experiment,
+        "loom-lab.were-up": "${LAB_WERE_UP:-}",
+        "loom-lab.results": "${LAB_EXPERIMENT:+${LAB_RESULTS:-}}",
+    }
+    own = {"labels": labels, "networks": ["load"], "restart": "no", "pull_policy": "never", "profiles": ["sides"]}
+    own |= {"logging": {"driver": "json-file", "options": {"max-size": "10m", "max-file": "2"}}}
+    for run in {run.request.name: run.request for run in order.runs}.values():
+        side = order.sides.get(run.name, Side())
+        service = _taken(services.get(order.subject.service, {}), order.subject.companions)
+        told = {name: value.replace("$", "$$") for name, value in side.environment.items()}
+        if options := told.pop(JAVA_OPTIONS, None):
+            told[JAVA_OPTIONS] = " ".join(filter(None, (service["environment"].get(JAVA_OPTIONS), options)))
+        service["environment"] = service["environment"] | told
+        limits = {"cpus": cpus["APPROACH_CPUS"], "memory": cpus["APPROACH_MEMORY"], "pids": MOST_PIDS}
+        limited = {
+            "cpuset": cpus["APPROACH_CPUSET"],
+            "memswap_limit": cpus["APPROACH_MEMORY"],
+            "deploy": {"resources": {"limits": limits}},
+        }
+        yield run.name, service | own | limited | {"image": side.image or order.subject.image}
+    for name in order.subject.companions:
+        service = _taken(services[name], order.subject.companions)
+        image = services[name].get("image") or f"{model.get('name')}-{name}"
+        yield name, service | own | {"image": image, "cpuset": cpus["BACKEND_CPUSET"]}
+
+
+def _taken(service: Model, companions: Sequence[str]) -> dict[str, Any]:
+    """Volumes with names are fresh each time, so that no run finds what another left."""
+    taken = {key: value for key, value in service.items() if key in TAKEN and value is not None}
+    environment = taken.get("environment") or {}
+    volumes = [
+        {key: value for key, value in volume.items() if key != "source" or volume.get("type") != "volume"}
+        for volume in taken.get("volumes", ())
+    ]
+    needs = {name: need for name, need in (service.get("depends_on") or {}).items() if name in companions}
+    return taken | {"environment": environment, "volumes": volumes, "depends_on": needs}

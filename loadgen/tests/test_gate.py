@@ -1,0 +1,128 @@
+"""The gate of `make compare`: exit codes, sentences and junit.xml by what the sides cost."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from loomlab.answer.gate import Outcome, chance_of_passing, outcomes_of, write_junit
+from loomlab.basics.errors import UsageError
+from loomlab.records.contrasts import Contrast
+from loomlab.records.models import Summary
+from loomlab.records.order import Order
+from loomlab.records.raw import LiveBytes
+from report_folder import run_of
+from test_sides import compare
+
+A, B = "tomcat-virtual-a", "tomcat-virtual-b"
+CPU_LIMIT = "cpu_ms_per_request>+10%"
+BLOCKS, DEVIATION, TIMES = 8, 0.034, 2000
+
+
+def summary_of(order: Order, ratios: list[float], **changes: object) -> Summary:
+    """One block for each ratio of B's CPU per request to A's."""
+    load = order.runs[0].request.load
+    runs = [
+        run_of(name, block, twin_of="tomcat-virtual", load=load, cell=1, run=f"{block}-{name}", cpu_ms_per_request=cpu)
+        for block, ratio in enumerate(ratios, 1)
+        for name, cpu in ((A, 1.0), (B, ratio))
+    ]
+    contrasts = [Contrast(a=B, b=A, kind="settings", differs=[])]
+    return Summary(
+        experiment="c", started=None, finished="then", notes=[], environment={}, contrasts=contrasts,
+        runs=[run.model_copy(update=changes) for run in runs],
+    )  # fmt: skip
+
+
+def results(order: Order, ratios: list[float]) -> list[Outcome]:
+    return outcomes_of(summary_of(order, ratios), order)
+
+
+@pytest.mark.parametrize(
+    ("limit", "ratios", "result", "words"),
+    [
+        (
+            CPU_LIMIT,
+            [1.2, 1.22, 1.21],
+            "beyond",
+            r"\+19 to \+24 % against tomcat-virtual-a, beyond the limit of \+10 %",
+        ),
+        (CPU_LIMIT, [0.99, 1.0, 1.01], "within", r"−2\.5 to \+2\.5 % .* within the limit of \+10 %\."),
+        (CPU_LIMIT, [1.02, 1.08, 1.16], "unresolved", r"which does not resolve \+10 %; about \d+ blocks would\."),
+        (CPU_LIMIT, [1.2, 1.2], "unresolved", "2 blocks count, and 3 are needed for an interval"),
+        ("cpu_ms_per_request<-10%", [0.8, 0.81, 0.79], "beyond", "beyond the limit of −10 %"),
+        ("cpu_ms_per_request<-10%", [1.2, 1.21, 1.19], "within", "within"),
+    ],
+)
+def test_a_limit_is_held_or_not_or_not_resolved(
+    limit: str, ratios: list[float], result: str, words: str, tmp_path: Path
+) -> None:
+    (got,) = results(compare(tmp_path, B="GC=g1", FAIL=limit), ratios)
+
+    assert (got.result, got.side, got.load) == (result, B, "500 connections")
+    assert re.search(words, got.sentence), got.sentence
+
+
+def test_of_what_may_be_negative_the_share_is_of_the_mean_of_a(tmp_path: Path) -> None:
+    order = compare(tmp_path, B="GC=g1", FAIL="live_bytes_per_request>+10%")
+    summary = summary_of(order, [1.0] * 3)
+    for number, run in enumerate(summary.runs):
+        run.live_bytes_per_request = LiveBytes(
+            heap=100 * 2**10 * (1.3 if run.approach == B else 1) + number, stacks_off_heap=0, kernel=0
+        )
+    assert [one.result for one in outcomes_of(summary, order)] == ["beyond"]
+
+
+@pytest.mark.parametrize(
+    ("change", "beyond", "within"),
+    [
+        (1.0, (0, 0.001), (0.97, 1)),
+        (1.05, (0, 0.01), (0.3, 1)),
+        (1.12, (0, 0.4), (0, 0.025)),
+        (1.2, (0.9, 1), (0, 0.001)),
+    ],
+)
+def test_of_simulated_experiments_few_are_called_wrong(
+    change: float, beyond: tuple[float, float], within: tuple[float, float], tmp_path: Path
+) -> None:
+    """Below the limit of 10 % not more than 2.5 % are beyond it, above it not more than 2.5 % within it."""
+    order, draw = compare(tmp_path, B="GC=g1", FAIL=CPU_LIMIT), np.random.default_rng(46)
+    series = change * np.exp(draw.normal(0, DEVIATION, (TIMES, BLOCKS)))
+    got = [results(order, list(ratios))[0].result for ratios in series]
+    assert beyond[0] <= got.count("beyond") / TIMES <= beyond[1]
+    assert within[0] <= got.count("within") / TIMES <= within[1]
+
+
+def test_how_likely_equals_pass_is_told_beforehand(tmp_path: Path) -> None:
+    order = compare(tmp_path / "lab", B="GC=g1", FAIL=CPU_LIMIT)
+    assert chance_of_passing(order, tmp_path) == (
+        "If nothing differs, FAIL passes on CPU per request in 99 % of such experiments."
+    )
+    assert chance_of_passing(order.model_copy(update={"limits": []}), tmp_path) is None
+
+
+def test_each_limit_is_a_test_case(tmp_path: Path) -> None:
+    order = compare(tmp_path / "lab", B="GC=g1", FAIL=f"{CPU_LIMIT}; throughput_rps<-5%")
+    outcomes = results(order, [1.2, 1.21, 1.22])
+    write_junit(tmp_path / "junit.xml", "c", outcomes)
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()  # noqa: S314 - written here
+    assert [(case.get("name"), [child.tag for child in case]) for case in suite] == [
+        (f"{CPU_LIMIT} at 500 connections", ["failure"]),
+        ("throughput_rps<-5% at 500 connections", []),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("limit", "cure"),
+    [
+        ("cpu>+10%", "cpu is no figure of it: use cpu_ms_per_request"),
+        ("cpu_ms_per_request>10%", "is no limit: use for instance"),
+        ("cpu_ms_per_request>+10ms", "is no limit"),
+        ("cpu_ms_per_request>+0%", "is no limit"),
+    ],
+)
+def test_an_unknown_figure_or_unit_is_refused(limit: str, cure: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=cure):
+        compare(tmp_path, B="GC=g1", FAIL=limit)

@@ -1,0 +1,141 @@
+"""A service of the user's: what is planned and started of its Compose file, and what is kept of it."""
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.basics.errors import UsageError
+from loomlab.plan.overlay import overlay_lines
+from loomlab.plan.planning import plan, shell_lines
+from loomlab.plan.subject import HIDDEN, hide, secrets_of
+from loomlab.records.endpoints import NO_DELAY
+from loomlab.records.order import Order
+from ordered import STAMP, TWO_CPUS, lab_in
+
+SECRET = "c0rrect horse"  # noqa: S105 - of a test
+MODEL: dict[str, Any] = {
+    "name": "shop",
+    "services": {
+        "orders": {
+            "build": {"context": "/shop"},
+            "environment": {
+                "PAYMENTS_URL": "http://payments:8080",
+                "PASSWORD": f"{SECRET}$$",
+                "JAVA_TOOL_OPTIONS": "-Xss1m",
+            },
+            "ports": [{"target": 8080, "published": "80"}],
+            "depends_on": {"payments": {"condition": "service_started", "required": True}},
+            "deploy": {"resources": {"limits": {"memory": "1g"}}},
+            "volumes": [
+                {"type": "volume", "source": "data", "target": "/data"},
+                {"type": "bind", "source": "/shop/conf", "target": "/conf", "read_only": True},
+            ],
+            "cap_add": ["NET_ADMIN"],
+            "container_name": "mine",
+        },
+        "payments": {"image": "payments:2", "depends_on": {"db": {"condition": "service_healthy"}}},
+        "db": {"image": "postgres:17", "environment": {"POSTGRES_PASSWORD": "hunter22"}},
+        "unrelated": {"image": "x"},
+    },
+    "secrets": {"token": {"file": "/shop/token"}},
+}
+GIVEN = {"SUBJECTS": "~/shop/compose.yaml", "READY": "/ready", "ENDPOINT": "/orders/1?x=%2F", "CONCURRENCY": "200"}
+
+
+def planned(folder: Path, verb: str = "sweep", model: Any = None, **given: str) -> Order:
+    lab = lab_in(folder)
+    asked = {name: value for name, value in (GIVEN | {"SEED": "1"} | given).items() if value}
+    return plan(lab.asked(verb, asked), TWO_CPUS, lab, STAMP, deepcopy(model or MODEL))
+
+
+def services(order: Order) -> dict[str, Any]:
+    lines = [line for line in overlay_lines(order, "/lab", MODEL) if line.startswith("  ")]
+    return {json.loads(name.strip()): json.loads(value) for name, _, value in (line.partition(": ") for line in lines)}
+
+
+def test_a_service_is_loaded_at_its_port_and_no_request_asks_the_labs_backend(tmp_path: Path) -> None:
+    order = planned(tmp_path, METRICS="9000/metrics", AA="1", REPEATS="1")
+
+    first = order.runs[0].request
+    assert {run.request.load.origin for run in order.runs} == {"http://orders:8080", "http://orders-twin:8080"}
+    assert (first.delay, first.jdk, first.gc, first.endpoint) == (NO_DELAY, None, None, GIVEN["ENDPOINT"])
+    assert first.foreign
+    assert (first.foreign.ready, first.foreign.metrics_port, first.foreign.metrics) == ("/ready", 9000, "/metrics")
+    lines = [*shell_lines(order)]
+    assert "SUBJECT=orders" in lines
+    assert "COMPANIONS=payments,db" in lines
+    assert "DELAY=300" in lines  # the backend's own
+    assert order.subject
+    assert order.subject.told == ["cap_add is ['NET_ADMIN']", "its root can be written"]
+    assert SECRET not in order.model_dump_json()
+
+
+def test_limits_names_ports_and_networks_are_the_labs_and_the_rest_the_users(tmp_path: Path) -> None:
+    order = planned(tmp_path, "compare", A="ENV:COLOUR=$blue", B="JVM_OPTS=-Xss512k -Xmx1g;IMAGE=orders:2", REPEATS="1")
+
+    told = services(order)
+    assert told.keys() == {"orders-a", "orders-b", "payments", "db"}
+    a, b = told["orders-a"], told["orders-b"]
+    assert (a["image"], b["image"], a["pull_policy"]) == ("shop-orders", "orders:2", "never")
+    assert a["environment"] == MODEL["services"]["orders"]["environment"] | {"COLOUR": "$$blue"}
+    assert b["environment"]["JAVA_TOOL_OPTIONS"] == "-Xss1m -Xss512k -Xmx1g"
+    assert not {"ports", "container_name", "build"} & a.keys()
+    assert (a["networks"], a["cpuset"], a["restart"]) == (["load"], "0", "no")
+    assert a["deploy"]["resources"]["limits"]["memory"] == order.settings["APPROACH_MEMORY"]
+    assert a["volumes"] == [{"type": "volume", "target": "/data"}, MODEL["services"]["orders"]["volumes"][1]]
+    assert a["depends_on"].keys() == {"payments"}
+    assert told["db"]["cpuset"] == order.settings["BACKEND_CPUSET"]
+    assert f"secrets: {json.dumps(MODEL['secrets'])}" in [*overlay_lines(order, "/lab", MODEL)]
+
+
+@pytest.mark.parametrize(
+    ("given", "cure"),
+    [
+        ({"READY": ""}, "READY is not set: use READY=/health"),
+        ({"SERVICE": "order"}, "SERVICE=order is no service of ~/shop/compose.yaml: use one of orders, payments"),
+        ({"SERVICE": "db"}, "PORT is not set, and db publishes no ports"),
+        ({"GC": "g1"}, "GC=g1 is of the lab's own services: leave it out"),
+        ({"DELAY": "5"}, "DELAY=5 is of the lab's own services"),
+        ({"ENDPOINT": "orders"}, "ENDPOINT=orders: it is no path"),
+        ({"METRICS": "metrics"}, "METRICS=metrics: it is not a path"),
+        ({"TOOL": "ab", "DESIGN": "slices", "AA": "1"}, "TOOL=ab connects anew"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_with_the_cure(given: dict[str, str], cure: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=cure):
+        planned(tmp_path, **given)
+
+
+def test_no_service_takes_a_name_of_the_labs(tmp_path: Path) -> None:
+    for name in ("backend", "tomcat-virtual"):
+        model = {"services": {name: {"image": "x", "ports": [{"target": 1}]}}}
+        with pytest.raises(UsageError, match=f"{name} is a name of the lab's own"):
+            planned(tmp_path, model=model)
+
+
+def test_nothing_of_the_host_may_be_written(tmp_path: Path) -> None:
+    model = deepcopy(MODEL)
+    model["services"]["db"]["volumes"] = [{"type": "bind", "source": "/shop/data", "target": "/data"}]
+    with pytest.raises(UsageError, match="db may write to /shop/data on this host: mount it read-only"):
+        planned(tmp_path, model=model)
+
+
+def test_without_a_service_that_publishes_a_port_one_must_be_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="SERVICE is not set, and no services publish ports: use one of db"):
+        planned(tmp_path, model={"services": {"db": {"image": "x"}}})
+
+
+def test_values_of_the_environment_are_hidden_in_every_form_but_for_short_ones() -> None:
+    secrets = [*secrets_of(MODEL), 'qu"oted']
+    assert f"{SECRET}$" in secrets
+    assert "hunter22" in secrets
+    text = f"{SECRET}$ said {json.dumps({'x': 'qu' + chr(34) + 'oted'})} and hunter22".encode()
+    assert hide(text, secrets) == b'%b said {"x": "%b"} and %b' % ((HIDDEN,) * 3)
+    assert secrets_of({"services": {"a": {"environment": {"LEVEL": "info", "EMPTY": None}}}}) == []
+
+
+def test_equal_requests_are_told_because_a_cache_may_answer_them(tmp_path: Path) -> None:
+    assert "may answer from a cache" in (planned(tmp_path).note or "")
