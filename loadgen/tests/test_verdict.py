@@ -203,6 +203,19 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+def test_of_a_service_of_the_users_nothing_is_asked_that_it_need_not_tell() -> None:
+    untold = {
+        "foreign": True, "about_told": None, "process_restarts": None, "swapped_ratio": None, "gc_share": None,
+        "platform_threads": None, "connections_opened": 5000, "backend_requests_per_request": 7.0, "backend_calls": 0,
+        "backend_connections_opened": 100,
+    }  # fmt: skip
+    judgement = judge(**untold, **warmup(compiled=None))
+    assert (judgement.verdict, judgement.reasons) == ("valid", [])
+    outcomes = {one.rule: one.outcome for one in judgement.rules}
+    names = ("gc_heavy", "process_restarted", "compilers_unknown", "connections_reopened", "other_backend_requests")
+    assert {outcomes[name] for name in names} == {"does not apply"}
+
+
 @pytest.mark.parametrize(("rules", "missing"), MISSING)
 def test_what_was_not_measured_is_not_passed(rules: str, missing: dict[str, Any]) -> None:
     judgement = judge(**missing)
