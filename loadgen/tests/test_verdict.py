@@ -205,7 +205,7 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
 
 def test_of_a_service_of_the_users_nothing_is_asked_that_it_need_not_tell() -> None:
     untold = {
-        "foreign": True, "about_told": None, "process_restarts": None, "swapped_ratio": None, "gc_share": None,
+        "foreign": True, "about_told": False, "process_restarts": None, "swapped_ratio": None, "gc_share": None,
         "platform_threads": None, "connections_opened": 5000, "backend_requests_per_request": 7.0, "backend_calls": 0,
         "backend_connections_opened": 100,
     }  # fmt: skip
