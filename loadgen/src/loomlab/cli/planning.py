@@ -15,7 +15,6 @@ from rich.table import Table
 
 from loomlab.answer.comparisons import expectation
 from loomlab.answer.gate import chance_of_passing
-from loomlab.basics.errors import UsageError
 from loomlab.plan.capacity import largest_scale, need_of, room_of
 from loomlab.plan.host import Lab, this_host
 from loomlab.plan.overlay import overlay_lines
@@ -52,11 +51,7 @@ def plan_experiment(verb: str, tell: bool = False) -> None:
 def model_of_user(asked: Asked) -> Model | None:
     """What Compose made of the user's file, on stdin, or of an image alone; None where approaches are measured."""
     if asked.subjects:
-        try:
-            return dict(json.load(sys.stdin))
-        except ValueError:
-            fact = f"what Compose makes of SUBJECTS={asked.subjects} is not there"
-            raise UsageError(f"{fact}: give SUBJECTS again, as when the experiment was begun.") from None
+        return dict(json.load(sys.stdin))
     if asked.image:
         name = asked.service or re.sub(
             "[^a-z0-9]+", "-", asked.image.rpartition("/")[2].partition(":")[0].partition("@")[0]
