@@ -1,13 +1,13 @@
 # The life of an experiment: walks the plan that loomlab made. Source it after variables.sh and lock.sh.
 # shellcheck shell=bash disable=SC2046,SC2086  # services, runs, settings and containers are one word each, by their patterns
 
-RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 EXPERIMENT="" STOPPING="" LAB_BROKE="" OTHER_JDKS="" SUBJECT="" COMPANIONS=""
+RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 EXPERIMENT="" STOPPING="" LAB_BROKE="" OTHER_JDKS="" APPROACHES="" SUBJECT="" COMPANIONS=""
 STARTED="" STOPPED="" UP_BEFORE=""                                 # services: by the experiment, and before it
 UNDER_TEST="" GENERATOR="" BACKGROUND="" WARMER=loom-lab-warmer-$$ # what goes on: a service, a container, a process
 # A line of a plan, as records/order.py and plan/planning.py have it: a folder of results may be a stranger's.
 KEYS="$(awk -F '\t' '$4 == "plan" { print $1 }' "$LAB_ROOT/bin/variables.tsv" | paste -sd'|' -)|MONITORING_CPUSET"
 KEYS="$KEYS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
-SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|OTHER_JDKS=[0-9,]{1,20}|SUBJECT=$WORD|COMPANIONS=[a-zA-Z0-9._,-]*|($KEYS)=[A-Za-z0-9.:;,=+_-]{0,200})"
+SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|OTHER_JDKS=[0-9,]{1,20}|SUBJECT=$WORD|(APPROACHES|COMPANIONS)=[a-zA-Z0-9._,-]*|($KEYS)=[A-Za-z0-9.:;,=+_-]{0,200})"
 
 # runs_in LINES: RUN SERVICE SETTINGS... of each line that tells of a run, or of those of a block that are loaded in turn.
 runs_in() {
@@ -23,7 +23,6 @@ use_plan() { # LINES: exports its settings, whatever the environment says; the r
 }
 
 services_of_plan() { cut -d' ' -f2 <<<"$RUNS" | tr , '\n' | awk '!seen[$0]++'; }
-approaches_of_plan() { services_of_plan | sed -E 's/-(twin|[abc])$//' | awk -v own="$SUBJECT" '$0 != own && !seen[$0]++'; }
 
 begin_experiment() {
   local up runs
@@ -53,7 +52,7 @@ write_engine_facts() {
   facts=$(docker info --format '"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
  "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
  "cgroup": {{json .CgroupVersion}}, "runc": {{json .RuncCommit.ID}}') || return
-  for service in $(approaches_of_plan) backend loadgen; do images+=", \"$service\": \"$(image_id "$service")\""; done
+  for service in ${APPROACHES//,/ } backend loadgen; do images+=", \"$service\": \"$(image_id "$service")\""; done
   [ -z "$STOPPED" ] || notes="\"stopped for the experiment and started again after it: $STOPPED\""
   rm -f "$file"
   printf '{%s,\n "inherited": {"MAX_CONNECTIONS": "%s", "BACKLOG": "%s"},\n "container_metrics": "%s",

@@ -111,7 +111,7 @@ def warmed(
 
     load = load_of(shape, connections, *targets)
     port, progress = cast("Backend", approach), Progress(stream or io.StringIO())
-    waits = Waits(endpoint_of(load.targets[0].target, MS_300), MS_300, port, progress)
+    waits = Waits(endpoint_of(load.targets[0].target, approach.delay), approach.delay, port, progress)
     bursts = Served(Ab(), port, stop or Stop(), clock=lambda: approach.now_s)
     return Warmer(bursts, waits, load, cap_s, **warmer).run()
 

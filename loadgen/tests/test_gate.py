@@ -6,12 +6,15 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import typer
 
 from loomlab.answer.gate import Outcome, chance_of_passing, outcomes_of, write_junit
-from loomlab.basics.errors import UsageError
+from loomlab.basics.errors import EXIT_INVALID, EXIT_UNRESOLVED, UsageError
+from loomlab.cli import results as results_of_cli
 from loomlab.records.contrasts import Contrast
-from loomlab.records.models import Summary
-from loomlab.records.order import Order
+from loomlab.records.files import write_json
+from loomlab.records.models import RuleResult, Summary
+from loomlab.records.order import Order, order_file
 from loomlab.records.raw import LiveBytes
 from report_folder import run_of
 from test_sides import compare
@@ -112,6 +115,45 @@ def test_each_limit_is_a_test_case(tmp_path: Path) -> None:
         (f"{CPU_LIMIT} at 500 connections", ["failure"]),
         ("throughput_rps<-5% at 500 connections", []),
     ]
+
+
+HOST, OWN = (
+    RuleResult(rule="much_foreign_cpu", outcome="failed", level="invalid", host_cause=host_cause, reason="so")
+    for host_cause in (True, False)
+)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "broken", "code"),
+    [
+        ([0.99, 1.0, 1.01], [], 0),
+        ([1.2, 1.22, 1.21], [], EXIT_INVALID),
+        ([1.02, 1.08, 1.16], [], EXIT_UNRESOLVED),
+        ([0.99, 1.0, 1.01, 1.0], [HOST], 0),
+        ([0.99, 1.0, 1.01, 1.0], [OWN], EXIT_INVALID),
+        ([1.0, 1.0, 1.0], [HOST], EXIT_UNRESOLVED),
+    ],
+)
+def test_a_limit_decides_the_exit_code_and_so_does_a_run_that_a_side_spoilt(
+    ratios: list[float], broken: list[RuleResult], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = compare(tmp_path, B="GC=g1", FAIL=CPU_LIMIT, REPEATS=f"{len(ratios)}")
+    summary = summary_of(order, ratios)
+    for run in summary.runs[-1:] if broken else ():
+        run.verdict, run.rules = "invalid", broken
+    write_json(order_file(tmp_path), order)
+    monkeypatch.setattr(results_of_cli, "summarise", lambda *_, **__: summary)
+    monkeypatch.setattr(results_of_cli, "_show", lambda *_: None)
+    monkeypatch.setattr(results_of_cli, "unmade_blocks", lambda *_: None)
+
+    got = 0
+    try:
+        results_of_cli.sum_up(tmp_path)
+    except typer.Exit as stopped:
+        got = stopped.exit_code
+
+    assert got == code
+    assert (tmp_path / "junit.xml").exists()
 
 
 @pytest.mark.parametrize(

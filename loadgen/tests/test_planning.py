@@ -69,6 +69,14 @@ def test_variables_become_an_order(tmp_path: Path) -> None:
     assert sorted(approaches_of(every)) == sorted(lab.approaches)
 
 
+def test_a_quota_is_of_as_many_cpus_as_the_set_would_have_and_on_all_of_them(tmp_path: Path) -> None:
+    lab = lab_in(tmp_path)
+    order = plan(lab.asked("run-ab", {"CONCURRENCY": "50", "CPU_MODE": "quota"}), TWO_CPUS, lab, STAMP)
+
+    assert order.settings.items() >= {"APPROACH_CPUS": "1", "APPROACH_CPUSET": "0,1", "BACKEND_CPUSET": "1"}.items()
+    assert (order.runs[0].request.cpu_mode, order.runs[0].request.approach_cpus) == ("quota", "0,1")
+
+
 def test_the_shell_reads_words_without_spaces(tmp_path: Path) -> None:
     lines = list(shell_lines(planned(tmp_path, approaches=["webflux-netty"], repeats=2)))
 

@@ -58,6 +58,11 @@ def test_two_sides_are_a_pair_of_services_with_settings_of_their_own(tmp_path: P
     assert (told[b]["image"], told[b]["pull_policy"]) == ("loom-lab/tomcat-virtual:jdk21", "never")
 
 
+def test_what_a_side_sets_to_nothing_is_taken_from_it(tmp_path: Path) -> None:
+    order = compare(tmp_path, JVM_OPTS="-Xss512k", A="JVM_OPTS=")
+    assert overlay(order)["tomcat-virtual-a"]["environment"]["LAB_JVM_OPTS"] == ""
+
+
 def test_three_sides_are_measured_alone_and_one_that_is_left_out_is_the_approach_as_it_is(tmp_path: Path) -> None:
     order = compare(tmp_path / "three", A="GC=g1", B="GC=zgc", C="GC=serial", REPEATS="1")
     assert sorted(run.request.name[-1] for run in order.runs) == ["a", "b", "c"]
@@ -74,6 +79,9 @@ def test_three_sides_are_measured_alone_and_one_that_is_left_out_is_the_approach
     [
         ({}, r'A="" and B="" are the same: use for instance A="GC=parallel"'),
         ({"A": "GC=g1", "B": "GC=g1"}, "are the same"),
+        ({"A": "GC=parallel"}, "are the same"),
+        ({"A": "JDK=25", "B": "JVM_OPTS="}, "are the same"),
+        ({"A": "ENV:COLOUR=red;GC=g1", "B": "GC=g1; ENV:COLOUR=red"}, "are the same"),
         ({"A": "GC=quick"}, "^GC=quick: .*'g1'"),
         ({"A": "GC"}, "A: 'GC' is no NAME=VALUE"),
         ({"B": "GC=g1;GC=zgc"}, "B: GC stands there twice"),

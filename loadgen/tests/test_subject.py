@@ -34,6 +34,7 @@ MODEL: dict[str, Any] = {
                 {"type": "bind", "source": "/shop/conf", "target": "/conf", "read_only": True},
             ],
             "cap_add": ["NET_ADMIN"],
+            "dns": ["10.0.0.1"],
             "container_name": "mine",
         },
         "payments": {"image": "payments:2", "depends_on": {"db": {"condition": "service_healthy"}}},
@@ -69,7 +70,8 @@ def test_a_service_is_loaded_at_its_port_and_no_request_asks_the_labs_backend(tm
     assert "COMPANIONS=payments,db" in lines
     assert "DELAY=300" in lines  # the backend's own
     assert order.subject
-    assert order.subject.told == ["cap_add is ['NET_ADMIN']", "its root can be written"]
+    assert order.subject.told == ["cap_add is ['NET_ADMIN']", "its root can be written", "without its dns"]
+    assert "orders runs as your Compose file has it: cap_add is ['NET_ADMIN']" in (order.note or "")
     assert SECRET not in order.model_dump_json()
 
 

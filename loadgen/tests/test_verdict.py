@@ -203,6 +203,10 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+def test_a_quota_that_was_asked_for_may_throttle() -> None:
+    assert judge(throttled_ratio=0.5, cpu_mode="quota").verdict == "valid"
+
+
 def test_of_a_service_of_the_users_nothing_is_asked_that_it_need_not_tell() -> None:
     untold = {
         "foreign": True, "about_told": False, "process_restarts": None, "swapped_ratio": None, "gc_share": None,

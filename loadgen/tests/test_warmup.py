@@ -11,8 +11,8 @@ from approach import Approach, phase, sent_in, warmed
 from good import BURST
 from loads import LADDER, rate
 from loomlab.basics.errors import CannotMeasureError
-from loomlab.records.endpoints import delay_of
-from loomlab.records.load import OpenRate, RateStep, Shape
+from loomlab.records.endpoints import NO_DELAY, delay_of
+from loomlab.records.load import Closed, OpenRate, RateStep, Shape
 from loomlab.records.raw import ENOUGH_REQUESTS, REST_CORES, Burst
 from loomlab.run.console import Stop
 from loomlab.run.warmer import MOST_CONNECTIONS, at_rest, describe_change, first_wait_ms, next_wait_ms
@@ -117,6 +117,37 @@ def test_where_a_first_phase_is_not_to_be_had_there_is_the_second_only(approach:
     assert (got.compiled, phase(got, "compile")) == (None, [])
     assert (got.changing, got.digest.capped) == (None, False)
     assert said in stream.getvalue()
+
+
+@pytest.mark.parametrize(("shape", "most_busy"), [(Closed(1, 60), 4), (rate(50), 3000)])
+def test_requests_whose_waits_cannot_be_changed_leave_the_compilers_cpu_by_their_number(
+    shape: Shape, most_busy: float
+) -> None:
+    """On one CPU, of which four connections, or 3,200/s of 0.25 ms, leave a fifth."""
+    approach = Approach(delay=delay_of(NO_DELAY))
+
+    got = warmed(approach, 200, "/orders/1", shape=shape)
+
+    assert (got.compiled, got.changing, approach.told) == (True, None, [])
+    last = sent_in(approach, got, "compile")[-1]
+    assert (last.rate_rps or last.connections) <= most_busy
+    if last.rate_rps:
+        assert last.rate_rps > 1000
+    assert sent_in(approach, got, "settle")[-1].connections == 200
+
+
+def test_where_compilers_tell_nothing_the_later_half_of_the_warm_up_is_steady() -> None:
+    steady, slow = (
+        warmed(
+            Approach(cost_ms=cost_ms, jit_s=0, tells_jit=False, delay=delay_of(NO_DELAY)), 200, "/orders/1", cap_s=400
+        )
+        for cost_ms in (lambda _: 0.5, lambda served: 0.3 + 0.9 * math.exp(-served / 30_000))
+    )
+
+    assert (steady.changing, slow.changing, len(steady.bursts)) == (None, None, 7)
+    assert slow.duration_s > 2 * steady.duration_s
+    half = slow.bursts[len(slow.bursts) // 2 :]
+    assert (half[-1].cpu_ms_per_request or 0) > 0.9 * (half[0].cpu_ms_per_request or 0)
 
 
 @pytest.mark.parametrize(

@@ -55,15 +55,20 @@ def _outcome(limit: Limit, one: Comparison) -> Outcome:
     worst, best = (low, high) if limit.share > 0 else (-high, -low)
     most = abs(limit.share)
     result: Literal["within", "beyond", "unresolved"] = (
-        "unresolved" if one.swayed else "beyond" if worst > most else "within" if best <= most else "unresolved"
+        "unresolved"
+        if one.swayed or one.lower_bounds
+        else "beyond"
+        if worst > most
+        else "within"
+        if best <= most
+        else "unresolved"
     )
     from loomlab.statistics.paired import why_not  # noqa: PLC0415 - as below
 
     words = {"within": "within the limit of", "beyond": "beyond the limit of", "unresolved": "which does not resolve"}
-    bounds = " (lower bounds)" if one.lower_bounds else ""
-    span = f"{signed(100 * low)} to {signed(100 * high)} % against {one.b}{bounds}"
-    more = why_not(one) if one.swayed else ""
-    if result == "unresolved" and not one.swayed and (blocks := _blocks_for(limit, one)):
+    span = f"{signed(100 * low)} to {signed(100 * high)} % against {one.b}"
+    more = why_not(one) if one.swayed else "; the figures are lower bounds" if one.lower_bounds else ""
+    if result == "unresolved" and not more and (blocks := _blocks_for(limit, one)):
         more = f"; about {blocks} blocks would"
     said = f"{what}: {span}, {words[result]} {signed(100 * limit.share)} %{more}."
     return Outcome(limit, one.load, one.a, result, said)

@@ -19,6 +19,7 @@ from loomlab.records.contrasts import Contrast, Difference
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import Record, RunFiles, read_json, read_record
 from loomlab.records.models import Probe, Run
+from loomlab.records.order import order_of
 
 BYTES_LIMIT = 0.02
 POOL, DEFAULT_CLIENT = "(pool of threads)", "(default client)"
@@ -50,6 +51,7 @@ class Subject:
     about: Mapping[str, Any] | None = None
     probe: Probe | None = None
     image: str | None = None
+    own: Mapping[str, str] = field(default_factory=dict)  # variables of its container that its side alone sets
 
     @property
     def approach(self) -> str:
@@ -63,7 +65,7 @@ class Subject:
 def subjects_of(experiment_dir: Path, runs: Sequence[Run]) -> list[Subject]:
     """A run that does not count costs its block and tells nothing, unless its approach has no other."""
     counted = {run.run: run.approach for run in counting(runs)}
-    subjects = []
+    order, subjects = order_of(experiment_dir), []
     for run in (run for run in runs if run.run in counted or run.approach not in counted.values()):
         files = RunFiles(experiment_dir / "runs" / run.run)
         about: Any = None
@@ -73,7 +75,8 @@ def subjects_of(experiment_dir: Path, runs: Sequence[Run]) -> list[Subject]:
             about, probe = read_json(files.about), read_record(files.probe, Probe)
             image = _image(read_json(files.container))
         about = about if isinstance(about, dict) and "error" not in about else None
-        subjects.append(Subject(run, about, probe, image))
+        side = order and order.sides.get(run.approach)
+        subjects.append(Subject(run, about, probe, image, side.variables if side else {}))
     return subjects
 
 
@@ -229,6 +232,8 @@ def _of_settings(a: str, b: str, subjects: list[Subject]) -> Contrast:
     """Whatever they tell; also by their images, which of two approaches always differ."""
     images: ByApproach = [(one.approach, one.image and one.image.removeprefix("sha256:")[:12]) for one in subjects]
     found = {"image": images} if len({image for _, image in images}) > 1 else {}
+    for name in dict.fromkeys(name for one in subjects for name in one.own):
+        found[name] = [(one.approach, one.own.get(name)) for one in subjects]
     for load in grouped(subjects, lambda one: one.run.cell).values():
         for name, values in _differing(load).items():
             found.setdefault(name, []).extend(values)

@@ -41,8 +41,11 @@ def measure(
     requests = [order.run(run_dir.name).request.model_copy(update=beforehand) for run_dir in run_dirs]
     both = zip(requests, run_dirs, strict=True)
     runs = [Measurement(request, run_dir, prometheus_url, stop, progress) for request, run_dir in both]
-    for run in {run.request.name: run for run in runs}.values():
-        run.wait_until_ready()
+    for side in {run.request.name: run for run in runs}.values():
+        side.wait_until_ready()
+    for run in runs:
+        if run.request.foreign:
+            run.request.start_s = start_s + time.time() - run.request.started
     for sides in batched(runs, 2, strict=False):
         for side in sides:
             set_state(side.run_dir, "running")

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from loomlab.answer.gate import outcomes_of, write_junit
-from loomlab.answer.loads import replaced, try_again, unmade_blocks
+from loomlab.answer.loads import replaced, spoilt, try_again, unmade_blocks
 from loomlab.answer.summary import finish, killed, resume, summarise, unfinished
 from loomlab.answer.text import WIDEST_TABLE, markdown, show
 from loomlab.basics.errors import EXIT_INVALID, EXIT_LAB, EXIT_UNRESOLVED, UsageError, told
@@ -65,8 +65,10 @@ def sum_up(experiment_dir: Path, interrupted: bool = False) -> None:
     summary = finish(experiment_dir) if interrupted else summarise(experiment_dir, interrupted=False)
     _show(experiment_dir, summary)
     others = replaced(summary.runs)
-    invalid = any(run.verdict == "invalid" and run.run not in others for run in summary.runs)
     results = set() if interrupted else _gate(experiment_dir, summary)
+    # What the host spoilt is no fault of a side: it leaves a limit unresolved.
+    bad = [run for run in summary.runs if run.verdict == "invalid" and run.run not in others]
+    invalid = any(not results or not spoilt(run) for run in bad)
     if not interrupted and (summary.missing or invalid or "beyond" in results):
         raise typer.Exit(EXIT_INVALID)
     if not interrupted and "unresolved" in results:

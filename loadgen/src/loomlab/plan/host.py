@@ -116,6 +116,12 @@ def auto_size(host: Host, connections: int, together: int = 1, own_cpus: int | N
     return size
 
 
+def by_quota(size: dict[str, str], host: Host) -> dict[str, str]:
+    """The same with as many CPUs for the approach by a CFS quota on all of the host's."""
+    cpus = parse_cpu_list(size["APPROACH_CPUSET"]) or host.cpu_order
+    return size | {"APPROACH_CPUS": f"{len(cpus)}", "APPROACH_CPUSET": _listed(sorted(host.cpu_order))}
+
+
 def _listed(cpus: Iterable[int]) -> str:
     return ",".join(map(str, cpus))
 

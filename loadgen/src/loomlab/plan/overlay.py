@@ -4,17 +4,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from loomlab.plan.subject import Model
+from loomlab.plan.subject import TAKEN, Model
 from loomlab.records.order import JAVA_OPTIONS, Order, Side
 
 MOST_PIDS = 40_000  # as approaches have it in compose.yaml
-TAKEN = {
-    "command", "configs", "devices", "entrypoint", "environment", "extra_hosts", "group_add", "healthcheck", "hostname",
-    "image", "init", "ipc", "platform", "privileged", "read_only", "runtime", "secrets", "security_opt", "shm_size",
-    "stop_grace_period", "stop_signal", "sysctls", "tmpfs", "tty", "ulimits", "user", "volumes", "working_dir",
-    "cap_add", "cap_drop",
-}  # fmt: skip
-"""Keys of a service that apply as they are; limits, networks, ports and names are the lab's."""
 
 
 def overlay_lines(order: Order, root: str, model: Model | None = None) -> Iterator[str]:

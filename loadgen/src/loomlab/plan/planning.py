@@ -9,7 +9,7 @@ from typing import Any
 
 from loomlab.basics import waves
 from loomlab.plan.capacity import LIVE_SET_S, OVERHEAD_S, START_S
-from loomlab.plan.host import THREADS, Host, Lab, size_of
+from loomlab.plan.host import THREADS, Host, Lab, by_quota, size_of
 from loomlab.plan.subject import Model
 from loomlab.plan.variables import Asked
 from loomlab.plan.work import SWEEP_REPEATS, Work, backend_pool, check_space, handover, wave_cpu_s, work_of
@@ -22,7 +22,7 @@ FEWEST_REPEATS = 3  # for an interval
 COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 """The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
 BACKEND_CAP_S = 30  # so long the backend's own warm-up may take, beside the first approach's start
-AS_ASKED, OF_SIDES = ("tool", "scenario"), ("jdk", "gc", "http_client", "style")
+AS_ASKED, OF_SIDES = ("tool", "scenario", "cpu_mode"), ("jdk", "gc", "http_client", "style")
 """What a run's request has as the user's variables have it, and as those of its side do."""
 
 
@@ -31,6 +31,8 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str, model: Model | None = N
     work = work_of(asked, host, lab, model)
     asked, generator = work.asked, tool(work.asked.tool)
     size = size_of(asked.size, host, work.connections, lab.sizes, 2 if work.pairs else 1, asked.cpus)
+    if asked.cpu_mode == "quota":
+        size = by_quota(size, host)
     pool, suspicion = backend_pool(work, host)
     check_space(work, host, generator)
     loads = [f"r{load.rate_rps:.9g}" if load.rate_rps else f"c{load.connections}" for load in work.loads]
@@ -85,6 +87,8 @@ def _notes(work: Work) -> Iterator[str]:
         yield f"{fact}, and REPEATS={SWEEP_REPEATS} or more for one that is not coarse."
     if work.subject and len({(target.target, target.method, target.body) for target in work.loads[0].targets}) == 1:
         yield "Every request is the same, so the service may answer from a cache: REQUESTS_FILE has others."
+    if work.subject and work.subject.told:
+        yield f"{work.subject.service} runs as your Compose file has it: {', '.join(work.subject.told)}."
     if work.why_alone:
         yield f"Each approach is measured alone, because {work.why_alone}."
     if asked.sweep and len(work.subjects) == 1:
@@ -179,6 +183,8 @@ def shell_lines(order: Order, expected: str = "") -> Iterator[str]:
     yield f"BACKEND_WARMUP_S={min(cap_s, BACKEND_CAP_S) if waves.has_warmup(cap_s) else 0}"
     yield f"NOTE={' '.join(filter(None, (order.note, expected)))}"
     yield from (f"{key}={value}" for key, value in order.settings.items())
+    approaches = [] if order.subject else [run.request.approach for run in order.runs]
+    yield f"APPROACHES={','.join(dict.fromkeys(approaches))}"
     if order.subject:
         yield f"SUBJECT={order.subject.service}"
         yield f"COMPANIONS={','.join(order.subject.companions)}"

@@ -25,11 +25,16 @@ def sides_of(asked: Asked, lab: Lab, subject: Subject | None = None) -> dict[str
         )
     written = {"a": asked.a or "", "b": asked.b or ""} | ({"c": asked.c} if asked.c else {})
     sides = {letter: _side(letter.upper(), text, asked, lab, subject) for letter, text in written.items()}
-    for (one, (first, _)), (other, (second, _)) in combinations(sides.items(), 2):
-        if first.model_copy(update={"told": second.told}) == second:
+    for (one, (first, here)), (other, (second, there)) in combinations(sides.items(), 2):
+        if _own(first) == _own(second) and here.settings == there.settings and here.jdk == there.jdk:
             both = f'{one.upper()}="{first.told}" and {other.upper()}="{second.told}"'
             raise UsageError(f"{both} are the same: use for instance {EXAMPLE}, or make sweep AA=1.")
     return {f"{asked.approach}-{letter}": side for letter, side in sides.items()}
+
+
+def _own(side: Side) -> tuple[str | None, dict[str, str]]:
+    """What it has beside variables of the lab, which may be set to what they are anyhow."""
+    return None if "JDK" in side.settings else side.image, side.variables
 
 
 def _side(letter: str, text: str, asked: Asked, lab: Lab, subject: Subject | None) -> tuple[Side, Asked]:
@@ -62,7 +67,7 @@ def _side(letter: str, text: str, asked: Asked, lab: Lab, subject: Subject | Non
             cure = f"use {', '.join(allowed)}, IMAGE, or ENV:NAME for a variable of the container"
             raise UsageError(f"{letter}: {name} is nothing that one side may have of its own: {cure}.")
     own = lab.asked(asked.verb, given)
-    side.settings = {name: own.settings[name] for name in side.settings}
+    side.settings = {name: own.settings.get(name, "") for name in side.settings}
     side.environment |= {variables[name]: value for name, value in side.settings.items() if name in variables}
     if "JDK" in side.settings and side.image is None:
         side.image = lab.image_of(approach, own.jdk)

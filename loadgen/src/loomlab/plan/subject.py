@@ -12,6 +12,20 @@ from loomlab.plan.variables import Asked
 from loomlab.records.models import Foreign
 from loomlab.records.order import Subject
 
+TAKEN = {
+    "command", "configs", "devices", "entrypoint", "environment", "extra_hosts", "group_add", "healthcheck", "hostname",
+    "image", "init", "ipc", "platform", "privileged", "read_only", "runtime", "secrets", "security_opt", "shm_size",
+    "stop_grace_period", "stop_signal", "sysctls", "tmpfs", "tty", "ulimits", "user", "volumes", "working_dir",
+    "cap_add", "cap_drop",
+}  # fmt: skip
+"""Keys of a service that apply as they are."""
+OF_LAB = {
+    "annotations", "attach", "blkio_config", "build", "container_name", "cpu_count", "cpu_percent", "cpu_period",
+    "cpu_quota", "cpu_shares", "cpus", "cpuset", "depends_on", "deploy", "develop", "expose", "labels", "logging",
+    "mem_limit", "mem_reservation", "mem_swappiness", "memswap_limit", "networks", "pids_limit", "ports", "profiles",
+    "pull_policy", "restart", "scale",
+}  # fmt: skip
+"""Those that the lab sets for all, or that say nothing of one container; of what is left, users are told."""
 OPENING = {"cap_add", "devices", "ipc", "privileged"}
 """Those that let a container do more than an approach may."""
 WITHOUT = {
@@ -116,6 +130,8 @@ def _told(service: Model) -> Iterator[str]:
     yield from (f"{key} is {service[key]}"[:200] for key in sorted(OPENING) if service.get(key))
     if not service.get("read_only"):
         yield "its root can be written"
+    if dropped := [key for key in service if key not in TAKEN | OF_LAB]:
+        yield f"without its {', '.join(dropped)}"
 
 
 def secrets_of(model: Model, others: Sequence[str] = ()) -> list[str]:

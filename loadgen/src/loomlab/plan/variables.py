@@ -259,6 +259,11 @@ class Asked(Record):
     cpus: Whole | None = variable(
         "CPUS", MEASURING, "CPUs of the approach, with `SIZE=auto`", "half of the host's", "4", ge=1, le=1024
     )
+    cpu_mode: Literal["cpuset", "quota"] = variable(
+        "CPU_MODE", MEASURING,
+        "`cpuset`: CPUs of its own; `quota`: a CFS quota of as many on all CPUs, as Kubernetes sets it",
+        "`cpuset`", "quota", "cpuset",
+    )  # fmt: skip
     save_movies: Literal["true", "false"] = variable(
         "SAVE_MOVIES", SERVING, "`true` keeps posted movies in memory", "{env}", "true"
     )

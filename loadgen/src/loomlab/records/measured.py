@@ -1,5 +1,7 @@
 """What was measured of a run and its verdict is given on."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from loomlab.records.files import Name, Record
@@ -27,6 +29,7 @@ class Measured(Record):
     concurrency: int = Field(description="Connections")
     backend_calls: int = Field(3, description="Calls per request")
     at_once: int = Field(1, description="The last calls of a request that run concurrently")
+    cpu_mode: Literal["cpuset", "quota"] = Field("cpuset", description="What limits the approach's CPUs")
     foreign: bool = Field(False, description="The service is the user's own")
     closed_model: bool = True
     steady: bool = Field(True, description="Load and backend do not change during the run")

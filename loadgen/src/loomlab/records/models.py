@@ -61,6 +61,7 @@ class Request(Record):
     generator_cpus: Cpus
     backend_cpus: Cpus
     approach_cpus: Cpus
+    cpu_mode: Literal["cpuset", "quota"] = "cpuset"
     monitoring_cpus: Cpus | None = None
     warmup_cap_s: float = Field(ge=0)
     start_s: float | None = None  # until the approach was ready

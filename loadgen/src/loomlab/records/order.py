@@ -19,7 +19,7 @@ Setting = Annotated[str, Field(pattern="^[A-Z_]+$")]  # the host's shell knows w
 Variable = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]  # of a container
 Value = Annotated[str, Field(pattern=r"^[A-Za-z0-9.:;,=+_-]*$")]
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
-IMAGE = "[a-z0-9][A-Za-z0-9._/:@-]{0,250}"
+IMAGE = "[a-z0-9]([A-Za-z0-9._/:@-]{0,250}[A-Za-z0-9])?"
 Image = Annotated[str, Field(pattern=f"^{IMAGE}$")]
 Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 
@@ -51,6 +51,13 @@ class Side(Record):
     settings: dict[Setting, Value] = Field(default_factory=dict, description="Variables of the lab")
     environment: dict[Variable, Line] = Field(default_factory=dict, description="Variables of the container")
     image: Image | None = None
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Of the container, but for those that the lab's settings are."""
+        parts = (part.partition("=") for part in self.told.split("; "))
+        names = {name.removeprefix("ENV:") for name, *_ in parts if name.startswith("ENV:")} | {JAVA_OPTIONS}
+        return {name: value for name, value in self.environment.items() if name in names}
 
 
 class Subject(Record):

@@ -8,7 +8,7 @@ from loomlab.basics.errors import HostError
 from loomlab.records.models import Foreign
 from loomlab.records.raw import MemoryAnswer
 from loomlab.run.console import Stop
-from loomlab.run.management import Management, Process
+from loomlab.run.management import Management, Process, exposed_values
 from loomlab.run.prometheus import UnreachableError, answered, samples_of
 
 CONTAINERS = "http://cadvisor:8080/metrics?max_age=0s"
@@ -26,12 +26,11 @@ class ForeignService(Management):
         labels = {"project": "loom-lab", "service": host}
         wanted = "".join(rf'(?=.*[{{,]{LABEL}_{name}="{re.escape(value)}"[,}}])' for name, value in labels.items())
         self._own = re.compile(CPU + wanted)
+        self._pages = [f"http://{host}:{foreign.metrics_port}{foreign.metrics}"] if foreign.metrics else []
 
     def wait_until_ready(self, stop: Stop) -> None:
         """Returns once it is, and tells its figures; raises HostError where it never becomes so."""
-        urls, said = [f"{self.origin}{self._foreign.ready}"], ""
-        if self._foreign.metrics:
-            urls.append(f"http://{self._host}:{self._foreign.metrics_port}{self._foreign.metrics}")
+        urls, said = [f"{self.origin}{self._foreign.ready}", *self._pages], ""
         deadline = time.monotonic() + LONGEST_START_S
         while time.monotonic() < deadline and not stop.requested:
             try:
@@ -47,12 +46,18 @@ class ForeignService(Management):
             raise HostError(f"{self._host} was not ready within {LONGEST_START_S} s ({said}): {cure}.")
 
     def process(self) -> Process:
-        """The CPU time of its container; compilers are not told apart."""
+        """The CPU time of its container; of its own page, Micrometer's time of compilers, which elapsed."""
         with suppress(UnreachableError):
+            told = exposed_values(answered(self._pages[0])) if self._pages else {}
             lines = [line for line in answered(self._containers).splitlines() if self._own.match(line)]
             every = samples_of("\n".join([*lines, ""]))
             totals = [one.value for one in every if one.labels.get("cpu", "total") == "total"]
-            return Process(cpu_s=max(totals, default=None))
+            compiling_ms = told.get("jvm_compilation_time_ms_total")
+            return Process(
+                cpu_s=max(totals, default=None),
+                jit_cpu_s=None if compiling_ms is None else compiling_ms / 1000,
+                cpus=told.get("system_cpu_count"),
+            )
         return Process()
 
     def memory(self) -> MemoryAnswer:

@@ -133,9 +133,7 @@ class Measurement:
     def _warm_up(self) -> Warmup:
         request = self.request
         bursts = Bursts(self.tool, self.approach, self.stop)
-        warmup = Warmer(bursts, self.waits, request.load, request.warmup_cap_s).run(
-            settles=request.partner is None or request.foreign is not None
-        )
+        warmup = Warmer(bursts, self.waits, request.load, request.warmup_cap_s).run(settles=request.partner is None)
         if warmup.failed:
             self.progress.say("The warm-up got no answer: measuring anyway, so that the run can be judged.")
         elif cause := warmup.digest.cause:

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from loomlab.basics.trend import trend
 from loomlab.basics.waves import SHORTEST_WARMUP_S
-from loomlab.records.endpoints import endpoint_of, with_work
+from loomlab.records.endpoints import NO_DELAY, endpoint_of, with_work
 from loomlab.records.load import Load, OpenRate
 from loomlab.records.raw import ENOUGH_REQUESTS, REST_CORES, Burst, BurstPhase, Warmup
 from loomlab.run.management import Waits
@@ -34,6 +34,8 @@ MEMORY_LIMIT = 0.15  # a heap that fills for the first time costs page faults: 5
 CONFIDENCE = 80  # in percent, one-sided
 FIRST_ONES = 1  # bursts that do not count: threads start, pools fill, and what only this load does is compiled
 FEWEST_BURSTS, MOST_BURSTS = 4, 6
+COURSE_LIMIT = 0.10
+"""Of latency and CPU over the later half of a warm-up whose compilers tell nothing: code gets cheaper at any time."""
 
 
 @dataclass
@@ -57,10 +59,10 @@ class Warmer:
         self._began = self.bursts.clock()
 
     def run(self, *, settles: bool = True) -> Warmup:
-        """Both phases, or only the first; after a burst without an answer, or a stop, what there is."""
+        """Both phases, or only the first if there is one; after a burst without an answer, or a stop, what there is."""
         compiled = self.compile(COMPILE_SHARE * self.cap_s)
         compiling_s = self.cap_s - self._left_s()
-        changing = self._settle() if settles else None
+        changing = self._settle(told=compiled is not None) if settles or compiled is None else None
         return Warmup(
             cap_s=self.cap_s,
             compiled=compiled,
@@ -78,6 +80,8 @@ class Warmer:
         if process.jit_cpu_s is None or process.cpu_s is None:
             self.waits.progress.say("The JIT compilers' CPU time is unknown: the warm-up runs only the load itself.")
             return None
+        if self.waits.delay.text == NO_DELAY:
+            return self._compile_as_it_waits(self.cap_s - limit_s)
         connections = min(max(self._connections, FEWEST_CONNECTIONS), MOST_CONNECTIONS)
         targets = tuple(with_work(target, LEAST_WORK_MICROS) for target in self.load.targets)
         sockets = min(math.ceil(HEADROOM * connections), self.load.connections)
@@ -108,20 +112,41 @@ class Warmer:
             self.waits.restore()
         return False
 
-    def _settle(self) -> str | None:
+    def _compile_as_it_waits(self, kept_s: float) -> bool:
+        """By requests whose waits the lab cannot change: on as many connections, or at such a rate, as leave the
+        compilers half of the CPUs."""
+        shape, level, latency_ms = self.load.shape, float(self._connections), float(UNKNOWN_MS)
+        if isinstance(shape, OpenRate):
+            level = max(step.rate_rps for step in shape.steps)
+        while self._going() and (left_s := self._left_s() - kept_s) >= SHORTEST_WARMUP_S:
+            if isinstance(shape, OpenRate):
+                level = min(level, 1000 * self.load.connections / max(latency_ms, 1))
+                load = at_rate(self.load, level, min(self.compile_burst_s, left_s))
+            else:
+                level = min(max(level, 1), MOST_CONNECTIONS, self.load.connections)
+                waves = waves_within(self.compile_burst_s, latency_ms, FEWEST_COMPILE_WAVES)
+                load = burst_of(self.load, math.ceil(level), waves, latency_ms, min(left_s, BURST_LIMIT_S))
+            last = self._burst("compile", load, 0)
+            if at_rest(self._done, self._cpus):
+                return True
+            level /= busy_share(last, self._cpus)
+            latency_ms = last.mean_latency_ms or latency_ms
+        return False
+
+    def _settle(self, *, told: bool) -> str | None:
         """What still changed when the cap was reached, None if nothing did."""
         bursts: list[Burst] = []
         # a wave of all connections takes no less than what its requests cost, by a burst without the work.
         cost_ms = self._asked_ms + ((self._done[-1].cpu_ms_per_request or 0) if self._done else 0)
         expected_ms = max(self._endpoint.mean_ms, self._connections * cost_ms / self._cpus) or UNKNOWN_MS
-        while self._going() and describe_change(bursts):
+        while self._going() and describe_change(bursts, told=told):
             waves = waves_within(SETTLE_BURST_S, expected_ms, FEWEST_SETTLE_WAVES)
             wanted_s = max(SHORTEST_WARMUP_S, waves * expected_ms / 1000)
             if self._left_s() < (wanted_s if self._done else SHORTEST_WARMUP_S):
                 break
             bursts.append(self._settling_burst(expected_ms, min(self._left_s(), BURST_LIMIT_S)))
             expected_ms = bursts[-1].mean_latency_ms or expected_ms
-        return describe_change(bursts)
+        return describe_change(bursts, told=told)
 
     def _settling_burst(self, expected_ms: float, limit_s: float) -> Burst:
         load = self.load
@@ -167,11 +192,17 @@ def first_wait_ms(connections: int, cpus: float, cold_cost_ms: float) -> int:
 
 def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:
     """After a burst whose requests waited `wait_ms`: CPU goes with the inverse of the latency."""
-    if not last.mean_latency_ms or last.cpu_s is None or not last.duration_s:
+    if not last.mean_latency_ms:
         return wait_ms
-    change = min(max(last.request_cores / cpus / BUSY_TARGET, 1 / FASTEST_CHANGE), FASTEST_CHANGE)
     worked_ms = last.mean_latency_ms - wait_ms
-    return min(max(round(last.mean_latency_ms * change - worked_ms), 1), LONGEST_WAIT_MS)
+    return min(max(round(last.mean_latency_ms * busy_share(last, cpus) - worked_ms), 1), LONGEST_WAIT_MS)
+
+
+def busy_share(last: Burst, cpus: float) -> float:
+    """CPU that its requests took, as a share of what they should, within a third and three; 1 where it is not known."""
+    if math.isinf(last.request_cores):
+        return 1.0
+    return min(max(last.request_cores / cpus / BUSY_TARGET, 1 / FASTEST_CHANGE), FASTEST_CHANGE)
 
 
 def waves_within(seconds: float, latency_ms: float, fewest: int) -> int:
@@ -185,23 +216,25 @@ def at_rest(bursts: Sequence[Burst], cpus: float) -> bool:
     return rests and last.request_cores <= CROWDED * cpus
 
 
-def describe_change(bursts: Sequence[Burst]) -> str | None:
-    """What still changes over the last four to six bursts, by latency, CPU per request or memory at 80 % confidence."""
-    if len(bursts) < FIRST_ONES + FEWEST_BURSTS:
+def describe_change(bursts: Sequence[Burst], *, told: bool = True) -> str | None:
+    """What still changes over the last four to six bursts, or, where no compilers' CPU time is `told`, over their later
+    half, by latency, CPU per request or memory at 80 % confidence."""
+    bursts = bursts[FIRST_ONES:][-MOST_BURSTS:] if told else bursts[len(bursts) // 2 :]
+    if len(bursts) < FEWEST_BURSTS:
         return "there were too few bursts to tell"
-    bursts = bursts[FIRST_ONES:][-MOST_BURSTS:]
+    most = CHANGE_LIMIT if told else COURSE_LIMIT / (len(bursts) - 1)
     courses = (
-        ("latency still fell", -1, CHANGE_LIMIT, [burst.mean_latency_ms for burst in bursts]),
-        ("CPU per request still fell", -1, CHANGE_LIMIT, [cpu_ms_without_jit(burst) for burst in bursts]),
+        ("latency still fell", -1, most, [burst.mean_latency_ms for burst in bursts]),
+        ("CPU per request still fell", -1, most, [cpu_ms_without_jit(burst) for burst in bursts]),
         ("memory still grew", 1, MEMORY_LIMIT, [burst.rss_bytes for burst in bursts]),
     )
     if any(any(values) and not all(values) for *_, values in courses):
         return "the cost of some bursts is not known"
     for what, sign, limit, values in courses:
         if line := trend(values):
-            change, most = (sign * math.expm1(line.slope + sign * by) for by in (0, line.margin(CONFIDENCE)))
-            if most > limit:
-                return f"{what} by {100 * change:.1f} % (± {100 * (most - change):.1f} %) from one burst to the next"
+            change, worst = (sign * math.expm1(line.slope + sign * by) for by in (0, line.margin(CONFIDENCE)))
+            if worst > limit:
+                return f"{what} by {100 * change:.1f} % (± {100 * (worst - change):.1f} %) from one burst to the next"
     return None
 
 

@@ -92,7 +92,8 @@ def gc_heavy(run: Measured) -> Iterator[str]:
 
 @rule("suspect", f"> {percent(THROTTLED_LIMIT)}")
 def throttled(run: Measured) -> Iterator[str]:
-    """Periods throttled by the approach's CPU quota."""
+    """Periods throttled by the approach's CPU quota, unless CPU_MODE=quota asks for one."""
+    skip_if(run.cpu_mode == "quota", "the quota was asked for")
     ratio = measured(run.throttled_ratio, "the approach has no CPU quota", UNFIT)
     if ratio > THROTTLED_LIMIT:
         fact = f"The container under test was throttled in {percent(ratio)} of its CPU quota periods"
