@@ -1,13 +1,14 @@
 # The life of an experiment: walks the plan that loomlab made. Source it after variables.sh and lock.sh.
 # shellcheck shell=bash disable=SC2046,SC2086  # services, runs, settings and containers are one word each, by their patterns
 
-RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 EXPERIMENT="" STOPPING="" LAB_BROKE="" OTHER_JDKS="" APPROACHES="" SUBJECT="" COMPANIONS=""
+RECORDINGS=loom-lab-jfr # a volume
+RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 EXPERIMENT="" STOPPING="" LAB_BROKE="" OTHER_JDKS="" RECORDED="" APPROACHES="" SUBJECT="" COMPANIONS=""
 STARTED="" STOPPED="" UP_BEFORE=""                                 # services: by the experiment, and before it
 UNDER_TEST="" GENERATOR="" BACKGROUND="" WARMER=loom-lab-warmer-$$ # what goes on: a service, a container, a process
 # A line of a plan, as records/order.py and plan/planning.py have it: a folder of results may be a stranger's.
 KEYS="$(awk -F '\t' '$4 == "plan" { print $1 }' "$LAB_ROOT/bin/variables.tsv" | paste -sd'|' -)|MONITORING_CPUSET"
 KEYS="$KEYS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
-SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|OTHER_JDKS=[0-9,]{1,20}|SUBJECT=$WORD|(APPROACHES|COMPANIONS)=[a-zA-Z0-9._,-]*|($KEYS)=[A-Za-z0-9.:;,=+_-]{0,200})"
+SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|RECORDED=1|OTHER_JDKS=[0-9,]{1,20}|SUBJECT=$WORD|(APPROACHES|COMPANIONS)=[a-zA-Z0-9._,-]*|($KEYS)=[A-Za-z0-9.:;,=+_-]{0,200})"
 
 # runs_in LINES: RUN SERVICE SETTINGS... of each line that tells of a run, or of those of a block that are loaded in turn.
 runs_in() {
@@ -37,6 +38,7 @@ begin_experiment() {
   runs=$(cut -d' ' -f1 <<<"$RUNS" | tr , '\n' | grep -c . || true)
   say "experiment $LAB_EXPERIMENT: $runs runs ($(services_of_plan | paste -sd, - | sed 's/,/, /g'))," \
     "about $(((EXPECTED_S + 59) / 60)) min, $(((LONGEST_S + 59) / 60)) at most${NOTE:+$'\n'$NOTE}"
+  [ -z "$RECORDED" ] || docker run --rm --network none --user 0 --volume "$RECORDINGS:/jfr" --entrypoint chmod loom-lab/loadgen 1777 /jfr
   # Before the approach: of two that start at the same time, each may create the network.
   start_beside || exit "$HOST_CANNOT"
   ready_beside_the_approach &
@@ -126,6 +128,7 @@ end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
       [ -e "$raw/container.json" ] || [ -z "$id" ] || keep_container "${id%%$'\n'*}" "$raw" "$service"
     done
     keep_container "$GENERATOR" "$raw" loomlab
+    [ -z "$RECORDED" ] || keep_pins "$raw" "$service"
     [ -z "$MODEL$HEADER_VARIABLES" ] || ask_loomlab hide "/results/$LAB_EXPERIMENT/runs/$run/raw" $HEADER_VARIABLES
   done
   code=$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null || true)
@@ -138,6 +141,12 @@ end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
   judge_runs "${1//,/ }" &
   BACKGROUND=$!
   set +m
+}
+
+keep_pins() { # RAW SERVICE: what pinned virtual threads, by the recording that a JVM leaves when it ends
+  docker stop --time 30 $(containers_of "$2") >/dev/null 2>&1 || true
+  docker run --rm --network none --volume "$RECORDINGS:/jfr:ro" --entrypoint jfr "$MAVEN_IMAGE" view --width 160 --truncate beginning \
+    pinned-threads "/jfr/$2.jfr" >"$1/pins.txt" 2>&1 || say "no recording of $2: JVMs leave one when they are stopped by SIGTERM"
 }
 
 judge_runs() { # RUNS: those that began; fails only where the lab does; what is to be made again is left in .again
@@ -218,6 +227,7 @@ summarise() { # CODE: writes and prints the table; gives the experiment's exit c
 restore() {
   export LAB_EXPERIMENT="" LAB_WERE_UP=""
   rm -f "$OVERLAY" "$TARGETS"
+  docker volume rm "$RECORDINGS" >/dev/null 2>&1
   [ -z "$STARTED" ] || compose rm --stop --force $STARTED >/dev/null 2>&1
   [ -z "$STOPPED$UP_BEFORE" ] ||
     (unset $(compgen -e | grep -xE "$KEYS") && compose up --detach --no-deps $STOPPED $UP_BEFORE) >/dev/null 2>&1 ||

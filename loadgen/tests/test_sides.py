@@ -111,3 +111,20 @@ def test_sides_are_held_against_the_first_and_what_differs_between_them_is_told_
     assert audit(both).suspicions == []
     assert run_of(NAMES[0], twin_of="x").is_side
     assert not run_of(f"{NAMES[0]}-twin", twin_of=NAMES[0]).is_side
+
+
+def test_a_recording_is_of_one_run_of_each_alone_and_in_a_volume_of_its_own(tmp_path: Path) -> None:
+    order = compare(tmp_path / "sides", B="GC=g1", JFR="1")
+
+    assert [(run.request.partner, run.request.repeat) for run in order.runs] == [(None, 1)] * 2
+    assert "RECORDED=1" in [*shell_lines(order)]
+    assert any("JFR" in reason for reason in order.suspect)
+    *lines, last = overlay_lines(order, "/lab")
+    assert last == "volumes: {recordings: {external: true, name: loom-lab-jfr}}"
+    for name in ("tomcat-virtual-a", "tomcat-virtual-b"):
+        assert any(f"filename=/jfr/{name}.jfr" in line for line in lines)
+
+    with pytest.raises(UsageError, match="REPEATS=3 does not go with JFR=1"):
+        compare(tmp_path / "repeated", B="GC=g1", JFR="1", REPEATS="3")
+    with pytest.raises(UsageError, match="JFR=1 records one process at a time: leave it out, or DESIGN=alone"):
+        compare(tmp_path / "slices", B="GC=g1", JFR="1", DESIGN="slices")

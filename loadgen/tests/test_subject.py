@@ -141,3 +141,10 @@ def test_values_of_the_environment_are_hidden_in_every_form_but_for_short_ones()
 
 def test_equal_requests_are_told_because_a_cache_may_answer_them(tmp_path: Path) -> None:
     assert "may answer from a cache" in (planned(tmp_path).note or "")
+
+
+def test_a_recording_is_asked_for_beside_the_users_own_options(tmp_path: Path) -> None:
+    order = planned(tmp_path, "run-users", JFR="1")
+    told = services(order)["orders"]
+    assert told["environment"]["JAVA_TOOL_OPTIONS"].startswith("-Xss1m -XX:StartFlightRecording:settings=none,")
+    assert told["volumes"][-1] == "recordings:/jfr"

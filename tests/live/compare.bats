@@ -43,6 +43,14 @@ teardown() { stop_lab; }
   [ -z "$kept" ] || { echo "$kept"; return 1; }
 }
 
+@test "what pins virtual threads to their carriers is recorded, in a run of which nothing is compared" {
+  start_lab run-hey APPROACH=tomcat-virtual JDK=21 "ENDPOINT=/pinned?delayInMillis=50" JFR=1 $SHORT
+  end_of_lab
+  [ "$(run_of '.runs[0].verdict')" = suspect ] || { cat "$log"; return 1; }
+  grep -q 'BlockingEndpoints.pinned' "$(experiment_folder)"/runs/1-tomcat-virtual/raw/pins.txt || { cat "$(experiment_folder)"/runs/*/raw/pins.txt; return 1; }
+  [ -z "$(docker volume ls --quiet --filter name=loom-lab-jfr)" ]
+}
+
 @test "an image alone is compared with itself under a limit" {
   start_lab compare IMAGE=loom-lab-foreign/nginx PORT=8080 READY=/ ENDPOINT=/ A=ENV:X=1 "FAIL=cpu_ms_per_request>+10%" $SHORT
   end_of_lab

@@ -7,6 +7,7 @@ from typing import Any
 from loomlab.plan.subject import TAKEN, Model
 from loomlab.records.order import JAVA_OPTIONS, Order, Side
 
+VOLUME, OF_VOLUME = "recordings:/jfr", "volumes: {recordings: {external: true, name: loom-lab-jfr}}"
 MOST_PIDS = 40_000  # as approaches have it in compose.yaml
 
 
@@ -19,20 +20,32 @@ def overlay_lines(order: Order, root: str, model: Model | None = None) -> Iterat
             yield f"  {json.dumps(name)}: {_json(service)}"
         told = {kind: (model or {}).get(kind) for kind in ("secrets", "configs")}
         yield from (f"{kind}: {_json(files)}" for kind, files in told.items() if files)
+        yield from [OF_VOLUME] if order.recorded else []
         return
     for request in {run.request.name: run.request for run in order.runs}.values():
         yield f"  {request.name}:"
         yield "    ports: !reset []"
-        if request.side is None:
-            continue
-        side = order.sides.get(request.name, Side())
-        values: dict[str, Any] = {
-            "extends": {"file": f"{root}/compose.yaml", "service": request.approach},
-            "environment": side.environment | {"LAB_APPROACH": request.name},
-        }
+        side, recording = order.sides.get(request.name, Side()), _recording(order, request.name)
+        values: dict[str, Any] = {}
+        if recording:
+            values = {"environment": {JAVA_OPTIONS: recording}, "volumes": [VOLUME]}
+        if request.side:
+            own = values.get("environment", {}) | side.environment | {"LAB_APPROACH": request.name}
+            values |= {"extends": {"file": f"{root}/compose.yaml", "service": request.approach}, "environment": own}
         values |= {"image": side.image, "pull_policy": "never"} if side.image else {}
         yield from (f"    {key}: {_json(value).replace('$', '$$')}" for key, value in values.items())
-        yield "    profiles: !override [sides]"
+        yield from ["    profiles: !override [sides]"] if request.side else []
+    if order.recorded:
+        yield OF_VOLUME
+
+
+def _recording(order: Order, service: str) -> str | None:
+    """Options of its JVM, which leaves a file when it ends."""
+    if not order.recorded:
+        return None
+    event = (f"+jdk.VirtualThreadPinned#{setting}" for setting in ("enabled=true", "stackTrace=true", "threshold=1ms"))
+    settings = ("settings=none", *event, f"filename=/jfr/{service}.jfr", "dumponexit=true", "maxsize=64m")
+    return f"-XX:StartFlightRecording:{','.join(settings)}"
 
 
 def _json(value: Any) -> str:
@@ -55,8 +68,10 @@ def _of_user(order: Order, model: Model) -> Iterator[tuple[str, dict[str, Any]]]
         side = order.sides.get(run.name, Side())
         service = _taken(services.get(order.subject.service, {}), order.subject.companions)
         told = {name: value.replace("$", "$$") for name, value in side.environment.items()}
-        if options := told.pop(JAVA_OPTIONS, None):
-            told[JAVA_OPTIONS] = " ".join(filter(None, (service["environment"].get(JAVA_OPTIONS), options)))
+        options = [service["environment"].get(JAVA_OPTIONS), told.pop(JAVA_OPTIONS, None), _recording(order, run.name)]
+        if any(options[1:]):
+            told[JAVA_OPTIONS] = " ".join(filter(None, options))
+        service["volumes"] += [VOLUME] if order.recorded else []
         service["environment"] = service["environment"] | told
         limits = {"cpus": cpus["APPROACH_CPUS"], "memory": cpus["APPROACH_MEMORY"], "pids": MOST_PIDS}
         limited = {

@@ -22,6 +22,7 @@ FEWEST_REPEATS = 3  # for an interval
 COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 """The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
 BACKEND_CAP_S = 30  # so long the backend's own warm-up may take, beside the first approach's start
+RECORDED = "JFR recorded it, which costs CPU"
 AS_ASKED, OF_SIDES = ("tool", "scenario", "cpu_mode"), ("jdk", "gc", "http_client", "style")
 """What a run's request has as the user's variables have it, and as those of its side do."""
 
@@ -45,7 +46,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str, model: Model | None = N
         settings=asked.settings | size,
         host=host.model_dump(),
         note=" ".join(_notes(work)) or None,
-        suspect=[suspicion] if suspicion else [],
+        suspect=[*filter(None, (suspicion, RECORDED if asked.jfr else None))],
         scenario=work.scenario,
         asked=asked.given,
         benchmark=asked.benchmark,
@@ -188,6 +189,8 @@ def shell_lines(order: Order, expected: str = "") -> Iterator[str]:
     if order.subject:
         yield f"SUBJECT={order.subject.service}"
         yield f"COMPANIONS={','.join(order.subject.companions)}"
+    if order.recorded:
+        yield "RECORDED=1"
     if others := {side.settings["JDK"] for side in order.sides.values() if "JDK" in side.settings}:
         yield f"OTHER_JDKS={','.join(sorted(others))}"
     planned = [run for run in order.runs if run.state == "planned"]

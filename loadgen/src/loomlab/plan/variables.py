@@ -321,6 +321,12 @@ class Asked(Record):
         "AA", (*RUNS, "sweep", "scenario"),
         "`1` measures the first approach twice in every block, which shows the lab's own noise", "off", "1",
     )  # fmt: skip
+    jfr: Flag = variable(
+        "JFR", OF_LOADS,
+        "`1` records by JFR which code keeps a virtual thread on its carrier (*pinned*) for over 1 ms, in one run of "
+        "each; nothing is compared",
+        "off", "1",
+    )  # fmt: skip
     margin: Annotated[float, Share] | None = variable(
         "MARGIN", MEASURING, "equivalence margin, a share", "{margins}", "0.05", ge=0.01, le=0.5
     )
@@ -345,6 +351,9 @@ class Asked(Record):
 BENCHES = "bench-tests bench-verdict bench-healthy bench-style bench-floor"
 OTHERS = (
     Variable("RESUME", "latest", "finish report", "", "`latest`, or a folder of `results/`"),
+    Variable(
+        "BESIDE", "latest", "report", "", "another experiment, whose figures are printed beside those of `RESUME`"
+    ),
     Variable("KEEP", "20", "prune!", "", "how many of the newest experiments stay"),
     Variable("PART", "live", "test-all", "all of them", "a part of the longer tests"),
     Variable("TRIES", "3", BENCHES, "", "how often"),

@@ -122,6 +122,10 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
         if alone := next((name for name in OF_SUBJECTS if name in asked.given), None):
             raise UsageError(f"{alone}={asked.given[alone]} is for a service of yours: set SUBJECTS or IMAGE, too.")
         target = completed(target, delay)
+    if asked.jfr and (asked.repeats or 1) > 1:
+        raise UsageError(
+            f"REPEATS={asked.repeats} does not go with JFR=1, which records one run of each: leave it out."
+        )
     endpoint = endpoint_of(target, delay)
     answer, connections = answer_ms(endpoint, delay), asked.connections
     shapes: list[tuple[int, Shape]] = []
@@ -139,7 +143,7 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
         asked=asked,
         loads=[Load("", targets, connections, shape, TIMEOUT_S) for connections, shape in shapes],
         approaches=[subject.service] if subject else lab.named(asked.approach or "headline"),
-        repeats=asked.repeats or (SWEEP_REPEATS if asked.sweep else 1),
+        repeats=1 if asked.jfr else asked.repeats or (SWEEP_REPEATS if asked.sweep else 1),
         subject=subject,
         foreign=foreign,
         sides=sides_of(asked, lab, subject),
@@ -169,6 +173,8 @@ def in_pairs(work: Work, host: Host, lab: Lab) -> Work:
 def _no_pairs(work: Work, host: Host, unpaired: Sequence[str]) -> Iterator[str]:
     """Why what is asked for cannot be loaded in turn, with cures."""
     asked = work.asked
+    if asked.jfr:
+        yield "JFR=1 records one process at a time: leave it out"
     if asked.rates_rps:
         yield f"RATE={asked.rates_rps[0]:.9g} is offered to one approach at a time: use CONCURRENCY"
     if asked.requests:

@@ -108,6 +108,11 @@ class Order(Record):
     runs: list[PlannedRun] = Field(min_length=1)
 
     @property
+    def recorded(self) -> bool:
+        """Whether JFR records what pins virtual threads."""
+        return "JFR" in self.asked
+
+    @property
     def command(self) -> str:
         """The command that makes the experiment again, in the same order."""
         verb = "sweep" if self.sweep else f"run-{self.runs[0].request.tool}"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from loomlab.answer.comparisons import compared
-from loomlab.answer.figures import FIGURES, Figure, Spread, spread
+from loomlab.answer.figures import FIGURES, Figure, Spread, measured_figures, spread
 from loomlab.answer.loads import LoadGroup, load_groups, unmade_blocks
 from loomlab.answer.text import table_lines
 from loomlab.basics.errors import ParseError, UsageError
@@ -151,6 +151,31 @@ def table_of(rows: Sequence[Row], figures: Sequence[Figure]) -> list[str]:
     ]
     headings = ["load", "approach", *(figure.label for figure in figures), "verdict"]
     return table_lines(headings, cells, frozenset({"load", "approach", "verdict"}))
+
+
+def beside(one: Experiment, other: Experiment) -> list[str]:
+    """Both in one table, with what makes them no comparison first."""
+    both = sorted((one, other), key=lambda each: each.summary.started or "")
+    figures = measured_figures([*one.runs, *other.runs])
+    told = [
+        f"{each.name}, started {each.summary.started}: {each.order.command if each.order else UNKNOWN}" for each in both
+    ]
+    rows = [(each, row) for each in both for row in each.rows]
+    rows.sort(key=lambda pair: (pair[1].load.unit, pair[1].load.amount, pair[1].approach))
+    cells = [
+        [
+            row.load.label,
+            row.approach,
+            each.name,
+            *(with_interval(*row.cell(figure)) for figure in figures),
+            row.verdict,
+        ]
+        for each, row in rows
+    ]
+    left = frozenset({"load", "approach", "experiment", "verdict"})
+    headings = ["load", "approach", "experiment", *(figure.label for figure in figures), "verdict"]
+    doubt = "Two experiments of different times: hosts drift, so what differs may be the day. make compare would tell."
+    return [doubt, "", *told, "", *table_lines(headings, cells, left)]
 
 
 def with_interval(centre: str, ends: str | None) -> str:

@@ -25,6 +25,7 @@ TEMPLATES = Environment(
 )  # fmt: skip
 TEMPLATES.globals |= {"effect_cell": effect_cell, "number": number, "fixed": fixed, "what_differs": what_differs}
 DRAWN = (CPU, MEMORY, P99, THROUGHPUT)
+MOST_PINS_BYTES = 2**16
 MOST_FOUND = 8  # sentences that are open to see
 
 
@@ -63,6 +64,7 @@ def write_report(folder: Path) -> Path:
         loads={run.run: load.label for load in experiment.loads for run in load.runs},
         linked={path.parent.name for path in folder.glob("runs/*/raw")},
         notes=[*model_notes(experiment.runs), *(one for one in experiment.summary.notes if one not in elsewhere)],
+        pins=_pins(experiment),
         command=experiment.order.command if experiment.order and experiment.order.asked else None,
     )  # fmt: skip
     write_text(folder / "report.html", page)
@@ -87,6 +89,12 @@ def _abouts(experiment: Experiment) -> dict[str, Mapping[str, Any]]:
     read = ((name, read_json(files.about)) for name, files in with_raw if files)
     told = {name: flat(about) for name, about in read if isinstance(about, dict)}
     return {name: told[name] for name in experiment.approaches if name in told}
+
+
+def _pins(experiment: Experiment) -> dict[str, str]:
+    """What JFR recorded of pinned virtual threads, by run."""
+    both = ((run, files.raw / "pins.txt") for run, files in experiment.raw.items())
+    return {run: told.read_bytes()[:MOST_PINS_BYTES].decode(errors="replace") for run, told in both if told.is_file()}
 
 
 def _charts(experiment: Experiment, look: Looks) -> list[Drawing]:
