@@ -129,7 +129,7 @@ end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
     done
     keep_container "$GENERATOR" "$raw" loomlab
     [ -z "$RECORDED" ] || keep_pins "$raw" "$service"
-    [ -z "$MODEL$HEADER_VARIABLES" ] || ask_loomlab hide "/results/$LAB_EXPERIMENT/runs/$run/raw" $HEADER_VARIABLES
+    [ -z "$MODEL$SECRET_VARIABLES" ] || ask_loomlab hide "/results/$LAB_EXPERIMENT/runs/$run/raw" $SECRET_VARIABLES || rm -f "$raw"/*.log
   done
   code=$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null || true)
   [ "$code" != "$LAB_FAILED" ] || LAB_BROKE=yes

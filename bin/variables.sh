@@ -6,7 +6,7 @@ set -euo pipefail
 # docs/tools/draw wrote it: name, example, verbs (! after those that need it), and `plan` where a plan sets it.
 VARIABLES=$LAB_ROOT/bin/variables.tsv
 # What a user's shell may export for purposes of its own is not handed to verbs that do not take it.
-COMMON=" NAME KEEP SCALE TOOL DESIGN JDK SIZE BENCHMARK SHORT PART TRIES VARIABLE A B C FAIL SUBJECTS SERVICE IMAGE PORT READY METRICS REQUESTS_FILE "
+COMMON=" NAME KEEP SCALE TOOL DESIGN JDK JFR CPU_MODE BESIDE SIZE BENCHMARK SHORT PART TRIES VARIABLE A B C FAIL SUBJECTS SERVICE IMAGE PORT READY METRICS REQUESTS_FILE "
 
 variable_names() { cut -f 1 "$VARIABLES"; }
 check_variables() { # VERB: refuses one that lacks what it needs, and what the environment has and the verb does not take
@@ -43,33 +43,37 @@ ask_loomlab() {
   loomlab ${MODEL:+--interactive} $(variable_names | sed 's/^/--env /') ${OF_USER[@]+"${OF_USER[@]}"} -- "$@" <<<"${MODEL:-}"
 }
 
-# read_users_files: leaves what Compose makes of SUBJECTS in MODEL, and in OF_USER the options of containers that need the folder of
-# REQUESTS_FILE, and the variables whose values its headers have.
-OF_USER=() HEADER_VARIABLES="" MODEL=""
+# read_users_files: leaves what Compose makes of SUBJECTS in MODEL, in SECRET_VARIABLES what headers and sides have as ${NAME}, and in
+# OF_USER the options of containers that need these and the folder of REQUESTS_FILE.
+OF_USER=() SECRET_VARIABLES="" MODEL=""
 export -n MODEL
 read_users_files() {
   local name value folder
   [ -z "${SUBJECTS:-}" ] || MODEL=$(user_model) || exit
-  [ -n "${REQUESTS_FILE:-}" ] || return 0
-  folder=$(cd "$(dirname "$REQUESTS_FILE")" 2>/dev/null && pwd -P) && [ -f "$REQUESTS_FILE" ] && [[ $folder != *:* ]] ||
-    die "$BAD_REQUEST" "REQUESTS_FILE=$REQUESTS_FILE is no file, or in a folder with a colon in its name: name another one."
-  OF_USER=(--volume "$folder:/requests:ro")
-  HEADER_VARIABLES=$(grep -oE '\$\{[A-Za-z_][A-Za-z0-9_]*\}' "$REQUESTS_FILE" | tr -d '${}' | sort -u || true)
-  for name in $HEADER_VARIABLES; do
+  if [ -n "${REQUESTS_FILE:-}" ]; then
+    folder=$(cd "$(dirname "$REQUESTS_FILE")" 2>/dev/null && pwd -P) && [ -f "$REQUESTS_FILE" ] && [[ $folder != *:* ]] ||
+      die "$BAD_REQUEST" "REQUESTS_FILE=$REQUESTS_FILE is no file, or in a folder with a colon in its name: name another one."
+    OF_USER=(--volume "$folder:/requests:ro")
+  fi
+  SECRET_VARIABLES=$({ echo "${A:-}${B:-}${C:-}" && cat "${REQUESTS_FILE:-/dev/null}"; } |
+    grep -oE '\$\{[A-Za-z_][A-Za-z0-9_]*\}' | tr -d '${}' | sort -u || true)
+  for name in $SECRET_VARIABLES; do
     value=$(printenv "$name" || true)
     [[ -n $value && $value =~ ^[[:print:]]+$ ]] ||
-      die "$BAD_REQUEST" "$REQUESTS_FILE has \${$name}, which is not set, or no printable line: export $name=..., or take it out."
+      die "$BAD_REQUEST" "\${$name} is not set, or no printable line: export $name=..., or take it out."
     OF_USER+=(--env "$name")
   done
 }
 
-# user_model: what Compose makes of the user's file, in the user's folder.
+# user_model: what Compose makes of the user's file, in the user's folder, with its override where Compose would take one.
 user_model() {
-  local file=${SUBJECTS/#\~\//$HOME/}
+  local file=${SUBJECTS/#\~\//$HOME/} files override
   [ -f "$file" ] || die "$BAD_REQUEST" "SUBJECTS=$SUBJECTS is no file: name your Compose file."
+  files=(--file "${file##*/}") override=${file%.*}.override.${file##*.}
+  [[ ! ${file##*/} =~ ^(docker-)?compose\.ya?ml$ || ! -f $override ]] || files+=(--file "${override##*/}")
   # shellcheck disable=SC2046  # names of variables, which make exports and the user's file may have, too
-  (cd "$(dirname "$file")" && unset $(variable_names) $(compgen -e | grep -E '^COMPOSE_|_PORT$') &&
-    docker compose --file "${file##*/}" --profile '*' config --format json) ||
+  (cd "$(dirname "$file")" && unset $(variable_names) $(compgen -e | grep -E '^COMPOSE_') &&
+    docker compose "${files[@]}" --profile '*' config --format json) ||
     die "$BAD_REQUEST" "Compose cannot read SUBJECTS=$SUBJECTS: see above."
 }
 

@@ -101,6 +101,7 @@ def warmed(
     shape: Shape = Closed(1, 60),  # noqa: B008 - it is frozen
     stop: Stop | None = None,
     stream: io.StringIO | None = None,
+    settles: bool = True,
     **warmer: Any,
 ) -> Warmup:
     """What its warm-up was."""
@@ -113,7 +114,7 @@ def warmed(
     port, progress = cast("Backend", approach), Progress(stream or io.StringIO())
     waits = Waits(endpoint_of(load.targets[0].target, approach.delay), approach.delay, port, progress)
     bursts = Served(Ab(), port, stop or Stop(), clock=lambda: approach.now_s)
-    return Warmer(bursts, waits, load, cap_s, **warmer).run()
+    return Warmer(bursts, waits, load, cap_s, **warmer).run(settles=settles)
 
 
 def phase(warmup: Warmup, name: str) -> list[Burst]:

@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from test_subject import planned
 
 COUNTER = 'container_cpu_usage_seconds_total{{{labels},cpu="total"}} {value} 1700000000000\n'
 LABELS = 'container_label_com_docker_compose_project="{project}",container_label_com_docker_compose_service="{service}"'
-MICROMETER = b'jvm_compilation_time_ms_total{compiler="C2"} 1500.0\nsystem_cpu_count 2.0\n'
+MICROMETER = b'jvm_compilation_time_ms_total{compiler="C2"} 1500.0\njvm_threads_live_threads 31.0\n'
 
 
 def counter(value: float, service: str = "127.0.0.1", project: str = "loom-lab") -> str:
@@ -35,24 +36,29 @@ def service(server: Served, containers: str = NOBODY, *, metrics: bool = True) -
         port=server.port, ready="/ready", metrics_port=server.port if metrics else None,
         metrics="/metrics" if metrics else None,
     )  # fmt: skip
-    return ForeignService("127.0.0.1", told, containers)
+    return ForeignService("127.0.0.1", told, 2, containers)
 
 
-def test_its_cpu_is_its_containers_and_its_compilers_time_micrometers() -> None:
+def test_cpu_and_memory_are_its_containers_and_what_compilers_took_is_micrometers() -> None:
     page = counter(9, "other") + counter(7) + counter(8, project="shop") + counter(5)
+    page += f"container_memory_rss{{{LABELS.format(project='loom-lab', service='127.0.0.1')}}} 4096\n"
     answers = {"GET /metrics": MICROMETER, "GET /containers": page.encode()}
     with serving(lambda asked: (200, answers[asked])) as server:
         url = f"{server.origin}/containers"
-        assert service(server, url).process() == Process(cpu_s=7, jit_cpu_s=1.5, cpus=2)
-        assert service(server, url, metrics=False).process() == Process(cpu_s=7)
-        answers["GET /metrics"] = b"requests_total 5\n"
-        assert service(server, url).process() == Process(cpu_s=7)
-        assert service(server).process() == Process()
+        counted = Process(cpu_s=7, rss_bytes=4096, cpus=2)
+        assert service(server, url).process() == replace(counted, compiling_s=1.5, threads=31)
+        assert service(server, url, metrics=False).process() == counted
+        answers["GET /metrics"] = b'{"names": []}'
+        assert service(server, url).process() == counted
+        assert service(server).process() == Process(cpus=2)
 
 
 def test_it_is_ready_once_its_page_and_its_figures_answer() -> None:
-    answers = {"GET /ready": [503, 200, 200], "GET /metrics": [404, 200]}
-    with serving(lambda asked: (answers[asked].pop(0), b"")) as server:
+    answers = {
+        "GET /ready": [(503, b""), *[(200, b"")] * 3],
+        "GET /metrics": [(404, b""), (200, b"[]"), (200, b"x 1\n")],
+    }
+    with serving(lambda asked: answers[asked].pop(0)) as server:
         service(server).wait_until_ready(Stop())
     assert answers == {"GET /ready": [], "GET /metrics": []}
 
@@ -83,8 +89,8 @@ def test_secrets_are_taken_out_of_logs_alone_and_through_no_link(
     hide_secrets(tmp_path / "raw", ["TOKEN"])
 
     told = {path.name: path.read_text() for path in tmp_path.iterdir() if path.is_file()}
-    assert told.pop("figures.json") == "correct-horse battery-staple"
-    assert set(told.values()) == {"*** ***"}
+    assert told.pop("orders.log") == "*** ***"
+    assert set(told.values()) == {"correct-horse battery-staple"}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from loomlab.basics.errors import EXIT_INVALID, EXIT_UNRESOLVED, UsageError
 from loomlab.cli import results as results_of_cli
 from loomlab.records.contrasts import Contrast
 from loomlab.records.files import write_json
-from loomlab.records.models import RuleResult, Summary
+from loomlab.records.models import Latency, RuleResult, Summary
 from loomlab.records.order import Order, order_file
 from loomlab.records.raw import LiveBytes
 from report_folder import run_of
@@ -22,6 +22,12 @@ from test_sides import compare
 A, B = "tomcat-virtual-a", "tomcat-virtual-b"
 CPU_LIMIT = "cpu_ms_per_request>+10%"
 BLOCKS, DEVIATION, TIMES = 8, 0.034, 2000
+
+
+HOST, OWN = (
+    RuleResult(rule=rule, outcome="failed", level="invalid", host_cause=rule == "stolen", reason="so")
+    for rule in ("stolen", "errors")
+)
 
 
 def summary_of(order: Order, ratios: list[float], **changes: object) -> Summary:
@@ -70,12 +76,21 @@ def test_a_limit_is_held_or_not_or_not_resolved(
 
 def test_of_what_may_be_negative_the_share_is_of_the_mean_of_a(tmp_path: Path) -> None:
     order = compare(tmp_path, B="GC=g1", FAIL="live_bytes_per_request>+10%")
+    for more, result in ((1.3, "beyond"), (1.05, "within")):
+        summary = summary_of(order, [1.0] * 3)
+        for number, run in enumerate(summary.runs):
+            heap = 100 * 2**10 * (more if run.approach == B else 1) + number
+            run.live_bytes_per_request = LiveBytes(heap=heap, stacks_off_heap=0, kernel=0)
+        assert [one.result for one in outcomes_of(summary, order)] == [result]
+
+
+def test_the_tail_of_a_closed_load_is_told_as_such(tmp_path: Path) -> None:
+    order = compare(tmp_path, B="GC=g1", FAIL="latency_ms.p99>+15%")
     summary = summary_of(order, [1.0] * 3)
     for number, run in enumerate(summary.runs):
-        run.live_bytes_per_request = LiveBytes(
-            heap=100 * 2**10 * (1.3 if run.approach == B else 1) + number, stacks_off_heap=0, kernel=0
-        )
-    assert [one.result for one in outcomes_of(summary, order)] == ["beyond"]
+        run.latency_ms = Latency(p50=905, p99=(1200 if run.approach == B else 1190) + number)
+    (got,) = outcomes_of(summary, order)
+    assert (got.result, "(tails of a closed load)" in got.sentence) == ("within", True)
 
 
 @pytest.mark.parametrize(
@@ -108,19 +123,16 @@ def test_how_likely_equals_pass_is_told_beforehand(tmp_path: Path) -> None:
 
 def test_each_limit_is_a_test_case(tmp_path: Path) -> None:
     order = compare(tmp_path / "lab", B="GC=g1", FAIL=f"{CPU_LIMIT}; throughput_rps<-5%")
-    outcomes = results(order, [1.2, 1.21, 1.22])
-    write_junit(tmp_path / "junit.xml", "c", outcomes)
+    summary = summary_of(order, [1.2, 1.21, 1.22])
+    host, own = (run_of(B, 9, verdict="invalid", reasons=["bad"], rules=[rule], run=rule.rule) for rule in (HOST, OWN))
+    told = summary.model_copy(update={"runs": [*summary.runs, host, own]})
+    write_junit(tmp_path / "junit.xml", told, outcomes_of(summary, order))
     suite = ElementTree.parse(tmp_path / "junit.xml").getroot()  # noqa: S314 - written here
     assert [(case.get("name"), [child.tag for child in case]) for case in suite] == [
+        ("errors", ["failure"]),
         (f"{CPU_LIMIT} at 500 connections", ["failure"]),
         ("throughput_rps<-5% at 500 connections", []),
     ]
-
-
-HOST, OWN = (
-    RuleResult(rule="much_foreign_cpu", outcome="failed", level="invalid", host_cause=host_cause, reason="so")
-    for host_cause in (True, False)
-)
 
 
 @pytest.mark.parametrize(
@@ -161,6 +173,7 @@ def test_a_limit_decides_the_exit_code_and_so_does_a_run_that_a_side_spoilt(
     [
         ("cpu>+10%", "cpu is no figure of it: use cpu_ms_per_request"),
         ("cpu_ms_per_request>10%", "is no limit: use for instance"),
+        (" ; ", "it has no limit"),
         ("cpu_ms_per_request>+10ms", "is no limit"),
         ("cpu_ms_per_request>+0%", "is no limit"),
     ],

@@ -74,7 +74,7 @@ def test_a_quota_is_of_as_many_cpus_as_the_set_would_have_and_on_all_of_them(tmp
     order = plan(lab.asked("run-ab", {"CONCURRENCY": "50", "CPU_MODE": "quota"}), TWO_CPUS, lab, STAMP)
 
     assert order.settings.items() >= {"APPROACH_CPUS": "1", "APPROACH_CPUSET": "0,1", "BACKEND_CPUSET": "1"}.items()
-    assert (order.runs[0].request.cpu_mode, order.runs[0].request.approach_cpus) == ("quota", "0,1")
+    assert (order.runs[0].request.quota_cpus, order.runs[0].request.approach_cpus) == (1, "0,1")
 
 
 def test_the_shell_reads_words_without_spaces(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_of_a_pair_the_containers_of_both_are_asked_for_and_the_processes_of_the
     """From 10 s before the run to 20 s after it."""
     start = float(int(time.time()) - 600)
     with serving(lambda _: (200, b'{"data": {"result": []}}')) as server:
-        got = Prometheus(server.origin).collect("tomcat-virtual", start, start + 100.5, "tomcat-platform")
+        got = Prometheus(server.origin).collect("tomcat-virtual", start, start + 100.5, ["tomcat-platform"])
 
     asked = [parse_qs(one.partition("?")[2]) for one in server.asked]
     containers, approach, backend = (one["query"][0] for one in asked)

@@ -36,7 +36,9 @@ def overlay(order: Order) -> dict[str, dict[str, Any]]:
 
 
 def test_two_sides_are_a_pair_of_services_with_settings_of_their_own(tmp_path: Path) -> None:
-    order = compare(tmp_path, A="GC=g1; JVM_OPTS=-Xss512k -XX:+UseCompactObjectHeaders", B="ENV:COLOUR=$red; JDK=21")
+    order = compare(
+        tmp_path, A="GC=g1; JVM_OPTS=-Xss512k -XX:+UseCompactObjectHeaders", B="ENV:COLOUR=$red${KEY}; JDK=21"
+    )
 
     a, b = "tomcat-virtual-a", "tomcat-virtual-b"
     assert {(run.request.name, run.request.partner) for run in order.runs} == {(a, b), (b, a)}
@@ -54,8 +56,12 @@ def test_two_sides_are_a_pair_of_services_with_settings_of_their_own(tmp_path: P
         "ports": "!reset []", "extends": extends, "profiles": "!override [sides]",
         "environment": {"GC": "g1", "LAB_JVM_OPTS": options, "LAB_APPROACH": a},
     }  # fmt: skip
-    assert told[b]["environment"] == {"COLOUR": "$$red", "LAB_APPROACH": b}
+    assert told[b]["environment"] == {"COLOUR": "$$red${KEY}", "LAB_APPROACH": b}
     assert (told[b]["image"], told[b]["pull_policy"]) == ("loom-lab/tomcat-virtual:jdk21", "never")
+
+
+def test_an_image_of_a_side_is_taken_whatever_its_jdk(tmp_path: Path) -> None:
+    assert compare(tmp_path, A="JDK=21;IMAGE=mine:2").sides["tomcat-virtual-a"].image == "mine:2"
 
 
 def test_what_a_side_sets_to_nothing_is_taken_from_it(tmp_path: Path) -> None:
@@ -86,6 +92,8 @@ def test_three_sides_are_measured_alone_and_one_that_is_left_out_is_the_approach
         ({"A": "GC"}, "A: 'GC' is no NAME=VALUE"),
         ({"B": "GC=g1;GC=zgc"}, "B: GC stands there twice"),
         ({"B": "DELAY=5"}, "B: DELAY is nothing that one side may have of its own: use STYLE, JDK"),
+        ({"B": "ENV:JAVA_TOOL_OPTIONS=-Xss1m"}, "is for JVM options: use JVM_OPTS"),
+        ({"B": f"JVM_OPTS={'-Xss512k ' * 30}"}, "it has 269 characters: use at most 200"),
         ({"B": "ENV:GC=g1"}, "ENV:GC is what the lab sets by GC: use GC=g1"),
         ({"B": "ENV:COLOUR=\x1b"}, "cannot be printed"),
         ({"B": "JVM_OPTS=-XX:+UseG1GC", "A": "GC=zgc"}, "is a collector: use GC"),
@@ -126,5 +134,7 @@ def test_a_recording_is_of_one_run_of_each_alone_and_in_a_volume_of_its_own(tmp_
 
     with pytest.raises(UsageError, match="REPEATS=3 does not go with JFR=1"):
         compare(tmp_path / "repeated", B="GC=g1", JFR="1", REPEATS="3")
+    with pytest.raises(UsageError, match=r"FAIL=.* does not go with JFR=1"):
+        compare(tmp_path / "gate", B="GC=g1", JFR="1", FAIL="throughput_rps<-5%")
     with pytest.raises(UsageError, match="JFR=1 records one process at a time: leave it out, or DESIGN=alone"):
         compare(tmp_path / "slices", B="GC=g1", JFR="1", DESIGN="slices")

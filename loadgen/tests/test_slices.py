@@ -24,7 +24,7 @@ from loomlab.run.console import Progress, Stop
 from loomlab.run.management import Process
 from loomlab.run.measure import Measurement
 from loomlab.run.process import STEAL
-from loomlab.run.slices import Gate, Pair, sides_in_turn
+from loomlab.run.slices import LEFT_OUT_AGAIN, Gate, Pair, sides_in_turn
 from rawrun import APPROACH_CPU, BACKEND_CPU, RawRun, at, matrix, ramp
 
 SILENT = "import sys; [*sys.stdin]"
@@ -114,12 +114,15 @@ def test_each_side_keeps_its_own_slices_with_their_cost(tmp_path: Path, monkeypa
         ]
         assert told == [(6.25, 0.78125, 0.21875, 6250, 6.25)] * 4
         assert all(one.requests > SLICE_WAVES for one in log.slices)
-        assert len(log.left_out) == LEFT_OUT
+        assert len(log.left_out) == LEFT_OUT + LEFT_OUT_AGAIN  # they are too short
     assert logs[0].partner == "b"
     assert (logs[0].partners, logs[1].partners) == (logs[1].slices, logs[0].slices)
     starts = sorted((one.started, place) for place, log in enumerate(logs) for one in log.slices)
     assert [place for _, place in starts] == sides_in_turn(4)[2 * LEFT_OUT :]
-    assert all(one.steps == ["begin", "wait", *["slice"] * LEFT_OUT, "reset", *["slice"] * 4, "end"] for one in sides)
+    assert all(
+        one.steps == ["begin", "wait", *["slice"] * (LEFT_OUT + LEFT_OUT_AGAIN), "reset", *["slice"] * 4, "end"]
+        for one in sides
+    )
     for one in sides:
         run, host, delay, partner = one.kept[0]
         assert (run.started, run.exit_code, run.stopped_by) == (logs[0].started, 0, None)

@@ -38,7 +38,12 @@ MODEL: dict[str, Any] = {
             "container_name": "mine",
         },
         "payments": {"image": "payments:2", "depends_on": {"db": {"condition": "service_healthy"}}},
-        "db": {"image": "postgres:17", "environment": {"POSTGRES_PASSWORD": "hunter22"}},
+        "db": {
+            "image": "postgres:17",
+            "container_name": "my-db",
+            "networks": {"default": {"aliases": ["db.internal"]}, "other": None},
+            "environment": {"POSTGRES_PASSWORD": "hunter22"},
+        },
         "unrelated": {"image": "x"},
     },
     "secrets": {"token": {"file": "/shop/token"}},
@@ -76,7 +81,8 @@ def test_a_service_is_loaded_at_its_port_and_no_request_asks_the_labs_backend(tm
 
 
 def test_limits_names_ports_and_networks_are_the_labs_and_the_rest_the_users(tmp_path: Path) -> None:
-    order = planned(tmp_path, "compare", A="ENV:COLOUR=$blue", B="JVM_OPTS=-Xss512k -Xmx1g;IMAGE=orders:2", REPEATS="1")
+    b = "JVM_OPTS=-Xss512k -Xmx1g;IMAGE=orders:2"
+    order = planned(tmp_path, "compare", A="ENV:COLOUR=$blue", B=b, REPEATS="1", CPU_MODE="quota")
 
     told = services(order)
     assert told.keys() == {"orders-a", "orders-b", "payments", "db"}
@@ -85,11 +91,14 @@ def test_limits_names_ports_and_networks_are_the_labs_and_the_rest_the_users(tmp
     assert a["environment"] == MODEL["services"]["orders"]["environment"] | {"COLOUR": "$$blue"}
     assert b["environment"]["JAVA_TOOL_OPTIONS"] == "-Xss1m -Xss512k -Xmx1g"
     assert not {"ports", "container_name", "build"} & a.keys()
-    assert (a["networks"], a["cpuset"], a["restart"]) == (["load"], "0", "no")
-    assert a["deploy"]["resources"]["limits"]["memory"] == order.settings["APPROACH_MEMORY"]
+    assert (a["networks"], a["cpuset"], a["restart"]) == (["load"], "0,1", "no")
+    cpus, memory = order.settings["APPROACH_CPUS"], order.settings["APPROACH_MEMORY"]
+    assert a["deploy"]["resources"]["limits"] == {"cpus": cpus, "memory": memory, "pids": 40_000}
+    assert (a["memswap_limit"], cpus) == (memory, "1")
     assert a["volumes"] == [{"type": "volume", "target": "/data"}, MODEL["services"]["orders"]["volumes"][1]]
     assert a["depends_on"].keys() == {"payments"}
     assert told["db"]["cpuset"] == order.settings["BACKEND_CPUSET"]
+    assert told["db"]["networks"] == {"load": {"aliases": ["db.internal", "my-db"]}}
     assert f"secrets: {json.dumps(MODEL['secrets'])}" in [*overlay_lines(order, "/lab", MODEL)]
 
 
@@ -120,9 +129,25 @@ def test_no_service_takes_a_name_of_the_labs(tmp_path: Path) -> None:
 
 def test_nothing_of_the_host_may_be_written(tmp_path: Path) -> None:
     model = deepcopy(MODEL)
-    model["services"]["db"]["volumes"] = [{"type": "bind", "source": "/shop/data", "target": "/data"}]
-    with pytest.raises(UsageError, match="db may write to /shop/data on this host: mount it read-only"):
-        planned(tmp_path, model=model)
+    for name in ("db", "orders"):
+        model = deepcopy(MODEL)
+        model["services"][name]["volumes"] = [{"type": "bind", "source": "/shop/data", "target": "/data"}]
+        with pytest.raises(UsageError, match=f"{name} may write to /shop/data on this host: mount it read-only"):
+            planned(tmp_path, model=model)
+
+
+def test_an_image_alone_has_the_port_that_is_given_and_options_beside_its_own(tmp_path: Path) -> None:
+    given = {"SUBJECTS": "", "IMAGE": "orders:1", "PORT": "9090", "B": "JVM_OPTS=-Xss1m"}
+    model = {"services": {"orders": {"image": "orders:1", "ports": [{}]}}}
+    order = planned(tmp_path, "compare", model=model, **given)
+    assert order.runs[0].request.load.origin.endswith(":9090")
+    lines = [line for line in overlay_lines(order, "/lab", model) if "-Xss1m" in line]
+    assert ['"JAVA_TOOL_OPTIONS": "${OF_IMAGE_ORDERS_B:-} -Xss1m"' in line for line in lines] == [True]
+
+
+def test_a_secret_of_the_environment_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="the secret db is of the environment: use file:"):
+        planned(tmp_path, model=MODEL | {"secrets": {"db": {"environment": "DBPW"}}})
 
 
 def test_without_a_service_that_publishes_a_port_one_must_be_named(tmp_path: Path) -> None:
@@ -132,6 +157,8 @@ def test_without_a_service_that_publishes_a_port_one_must_be_named(tmp_path: Pat
 
 def test_values_of_the_environment_are_hidden_in_every_form_but_for_short_ones() -> None:
     secrets = [*secrets_of(MODEL), 'qu"oted']
+    both = secrets_of({"services": {"a": {"environment": {"A": "correct", "B": "correct-horse"}}}})
+    assert hide(b"correct-horse", both) == HIDDEN
     assert f"{SECRET}$" in secrets
     assert "hunter22" in secrets
     text = f"{SECRET}$ said {json.dumps({'x': 'qu' + chr(34) + 'oted'})} and hunter22".encode()

@@ -137,17 +137,32 @@ def test_requests_whose_waits_cannot_be_changed_leave_the_compilers_cpu_by_their
 
 
 def test_where_compilers_tell_nothing_the_later_half_of_the_warm_up_is_steady() -> None:
-    steady, slow = (
+    """And the CPU was not full; without it, the load itself is not run before it is measured."""
+    steady, slow, never = (
         warmed(
-            Approach(cost_ms=cost_ms, jit_s=0, tells_jit=False, delay=delay_of(NO_DELAY)), 200, "/orders/1", cap_s=400
+            Approach(cost_ms=cost_ms, jit_s=0, tells_jit=False, delay=delay_of(NO_DELAY)), 200, "/orders/1",
+            cap_s=cap_s, settles=False,
         )
-        for cost_ms in (lambda _: 0.5, lambda served: 0.3 + 0.9 * math.exp(-served / 30_000))
-    )
+        for cost_ms, cap_s in (
+            (lambda _: 0.5, 400),
+            (lambda served: 0.3 + 0.9 * math.exp(-served / 30_000), 400),
+            (lambda served: 0.3 + 0.9 * math.exp(-served / 30_000), 45),
+        )
+    )  # fmt: skip
 
-    assert (steady.changing, slow.changing, len(steady.bursts)) == (None, None, 7)
+    assert (steady.changing, slow.changing, steady.compiled) == (None, None, None)
+    assert "still fell" in (never.changing or "")
+    assert never.digest.capped
+    assert never.duration_s <= 45
     assert slow.duration_s > 2 * steady.duration_s
+    assert {burst.phase for burst in slow.bursts} == {"compile"}
     half = slow.bursts[len(slow.bursts) // 2 :]
     assert (half[-1].cpu_ms_per_request or 0) > 0.9 * (half[0].cpu_ms_per_request or 0)
+    assert half[0].request_cores < 0.8 < slow.bursts[0].request_cores
+
+
+def test_a_pair_does_not_run_the_load_itself_before_its_slices() -> None:
+    assert phase(warmed(Approach(), settles=False), "settle") == []
 
 
 @pytest.mark.parametrize(

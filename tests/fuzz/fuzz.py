@@ -30,6 +30,7 @@ from typing import Any
 from loomlab.answer.summary import finish, summarise
 from loomlab.basics.errors import LoomlabError
 from loomlab.judge.judge import judged
+from loomlab.plan.requests import targets_of
 from loomlab.plan.scenarios import Scenario
 from loomlab.records.files import RunFiles, parse
 from loomlab.report.page import write_report
@@ -54,6 +55,12 @@ TEXTS = (
     b"", b"0", b"-1", b"1e999", b"nan", b"inf", b"9" * 25, b"9" * 5000, b"\xff", b"\0", b"\n", b",", b"\t", b"*a",
     b"&a ", b"[" * 1000,
 )  # fmt: skip
+
+
+MIX = b"""requests:
+  - {get: "/orders/{id}?name={name}", values: ids.csv, weight: 3, headers: {Authorization: "Bearer ${TOKEN}"}}
+  - {post: /orders, body: order.json}
+"""
 
 
 class SlowError(BaseException):
@@ -93,6 +100,7 @@ def targets(scratch: Path) -> Iterator[tuple[str, Target]]:
     yield "report", Target(files_of(folder), write_report, 0.02, writes=True)
     yield "metrics", Target({f"{folder.name}/{name}": text for name, text in records.items()}, metrics, 2)
     yield "page", Target({"page": (GOLDEN / "backend-metrics.txt").read_bytes()}, page, 2)
+    yield "requests", Target({"mix.yaml": MIX, "ids.csv": b"id,name\n1,a\n2,b\n", "order.json": b"{}"}, requests, 2)
     for path in sorted(GOLDEN.parents[1].glob("scenarios/*.yaml")):
         yield f"scenario-{path.stem}", Target({path.name: path.read_bytes()}, scenario, 0.1)
 
@@ -129,6 +137,10 @@ def page(folder: Path) -> object:
 def scenario(folder: Path) -> object:
     (path,) = folder.iterdir()
     return parse(path.read_text(errors="replace"), path.name, Scenario, "load")
+
+
+def requests(folder: Path) -> object:
+    return targets_of(folder / "mix.yaml")
 
 
 def write(folder: Path, files: dict[str, bytes]) -> None:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, compared
 from loomlab.answer.figures import CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, Figure
-from loomlab.answer.loads import load_groups
+from loomlab.answer.loads import load_groups, spoilt
 from loomlab.basics.format import signed
 from loomlab.plan.variables import MOST_REPEATS
 from loomlab.records.contrasts import Comparison
@@ -54,20 +54,15 @@ def _outcome(limit: Limit, one: Comparison) -> Outcome:
     low, high = (end / (one.b_mean or 1) if one.by_difference else end - 1 for end in one.interval)
     worst, best = (low, high) if limit.share > 0 else (-high, -low)
     most = abs(limit.share)
-    result: Literal["within", "beyond", "unresolved"] = (
-        "unresolved"
-        if one.swayed or one.lower_bounds
-        else "beyond"
-        if worst > most
-        else "within"
-        if best <= most
-        else "unresolved"
-    )
+    result: Literal["within", "beyond", "unresolved"] = "unresolved"
+    if not one.swayed and (worst > most or best <= most):
+        result = "beyond" if worst > most else "within"
     from loomlab.statistics.paired import why_not  # noqa: PLC0415 - as below
 
     words = {"within": "within the limit of", "beyond": "beyond the limit of", "unresolved": "which does not resolve"}
-    span = f"{signed(100 * low)} to {signed(100 * high)} % against {one.b}"
-    more = why_not(one) if one.swayed else "; the figures are lower bounds" if one.lower_bounds else ""
+    tails = " (tails of a closed load)" if one.lower_bounds else ""
+    span = f"{signed(100 * low)} to {signed(100 * high)} % against {one.b}{tails}"
+    more = why_not(one) if one.swayed else ""
     if result == "unresolved" and not more and (blocks := _blocks_for(limit, one)):
         more = f"; about {blocks} blocks would"
     said = f"{what}: {span}, {words[result]} {signed(100 * limit.share)} %{more}."
@@ -100,9 +95,14 @@ def chance_of_passing(order: Order, results: Path) -> str | None:
     return f"If nothing differs, FAIL passes on CPU per request in {100 * chance:.0f} % of such experiments."
 
 
-def write_junit(path: Path, experiment: str, outcomes: Sequence[Outcome]) -> None:
-    """A test case of each: failed if beyond, skipped if not resolved."""
-    suite = ElementTree.Element("testsuite", name=experiment, tests=f"{len(outcomes)}")
+def write_junit(path: Path, summary: Summary, outcomes: Sequence[Outcome]) -> None:
+    """A test case of each: failed if beyond, skipped if not resolved; and one that failed of each run that is invalid,
+    but for those that the host spoilt."""
+    bad = [run for run in summary.runs if run.verdict == "invalid" and not spoilt(run)]
+    suite = ElementTree.Element("testsuite", name=summary.experiment, tests=f"{len(outcomes) + len(bad)}")
+    for run in bad:
+        case = ElementTree.SubElement(suite, "testcase", classname=run.approach, name=run.run)
+        ElementTree.SubElement(case, "failure", message=" ".join(run.reasons))
     for one in outcomes:
         case = ElementTree.SubElement(suite, "testcase", classname=one.side, name=f"{one.limit} at {one.load}")
         kind = {"beyond": "failure", "unresolved": "skipped"}.get(one.result)

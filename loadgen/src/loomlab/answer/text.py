@@ -63,7 +63,7 @@ def model_notes(runs: Sequence[Run]) -> list[str]:
 
 def _methods(runs: Sequence[Run]) -> dict[str, object]:
     tools = [*dict.fromkeys((run.tool, run.load.closed_model) for run in runs)]
-    return {"tools": tools, "in_turn": any(run.partner for run in runs)}
+    return {"tools": tools, "in_turn": any(run.partner for run in runs), "foreign": any(run.foreign for run in runs)}
 
 
 def footnotes(summary: Summary, contrasts: bool = True, brief: bool = False) -> list[str]:

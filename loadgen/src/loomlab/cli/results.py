@@ -44,7 +44,7 @@ def hide_secrets(raw: Path, variables: Annotated[list[str] | None, typer.Argumen
     model = sys.stdin.read()
     others = [os.environ.get(name, "") for name in variables or ()]
     secrets = secrets_of(json.loads(model) if model.strip() else {}, others)
-    for path in (*raw.glob("*.log"), *raw.glob("*.txt")):
+    for path in raw.glob("*.log"):
         text = path.read_bytes()
         if not path.is_symlink() and (without := hide(text, secrets)) != text:
             with whole(path) as sink:
@@ -84,7 +84,7 @@ def _gate(experiment_dir: Path, summary: Summary) -> set[str]:
         print(plain(f"unresolved: {early}"))  # noqa: T201
         return {"unresolved"}
     outcomes = outcomes_of(summary, order)
-    write_junit(experiment_dir / "junit.xml", summary.experiment, outcomes)
+    write_junit(experiment_dir / "junit.xml", summary, outcomes)
     print(plain("\n".join(f"{one.result}: {one.sentence}" for one in outcomes)))  # noqa: T201
     return {one.result for one in outcomes} or {"unresolved"}
 

@@ -132,6 +132,7 @@ def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float |
         "prometheus": request.monitoring_cpus,
         "cadvisor": request.monitoring_cpus,
     }
+    beside |= dict.fromkeys(request.foreign.companions if request.foreign else (), request.backend_cpus)
     spent = [counted.sum(facts.metrics.cpu_seconds)]
     if facts.slices:
         spent.append(counted.sum(partial(facts.metrics.cpu_seconds, service=facts.slices.partner)))
@@ -160,6 +161,8 @@ def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
         "backend_connections_opened": None if opened is None else round(opened),
         "backend_metrics_missing_ratio": metrics.missing_ratio("backend", *around),
     }
+    if facts.request.foreign:  # whose companions are on the backend's CPUs
+        return figures | _limits(facts, "backend", "backend", facts.request.backend_cpus)
     if not facts.endpoint.backend_calls:
         return figures
     calm_until = min([counted.spans[-1][1], *(start + hang.at_s for hang in facts.request.hangs)])

@@ -17,7 +17,7 @@ from loomlab.records.models import Request, Run
 ISO = "%Y-%m-%dT%H:%M:%SZ"
 AS_ASKED = (
     "tool", "scenario", "partner", "cell", "endpoint", "load", "delay", "repeat", "jdk", "http_client", "style",
-    "start_s", "waited_s", "cpu_mode",
+    "start_s", "waited_s", "quota_cpus",
 )  # fmt: skip
 """Fields of Run that Request has, too."""
 
@@ -52,6 +52,7 @@ def judged(files: RunFiles) -> Run:
         "approach": request.name,
         "twin_of": request.approach if request.side else None,
         "foreign": request.foreign is not None,
+        "tells_jvm": request.foreign is None or facts.metrics.of_jvm,
         "concurrency": load.connections,
         "rate": load.rate_rps,
         "offered_rps": load.rate_rps,

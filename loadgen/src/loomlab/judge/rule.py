@@ -33,13 +33,13 @@ def measured[T](figure: T | None, why: str, outcome: RuleOutcome = "could not be
 @dataclass(frozen=True)
 class Rule:
     """A check and its limit; `host_cause`: what it finds comes from outside, so that a run may be made again for it;
-    `told`: it needs what a service of the user's need not tell of itself."""
+    `told`: it needs what only the lab's services tell of themselves, or any JVM with a page of metrics."""
 
     level: Level
     limit: str
     check: Check
     host_cause: bool
-    told: bool = False
+    told: Literal["lab", "jvm"] | None = None
 
     @property
     def name(self) -> str:
@@ -52,10 +52,13 @@ class Rule:
             outcome = "failed" if reason else "passed"
         except UnjudgedError as unjudged:
             outcome, reason = unjudged.args
-            if self.told and run.foreign and outcome == "could not be checked":
+            silent = run.foreign and (self.told == "lab" or (self.told == "jvm" and not run.tells_jvm))
+            if silent and outcome == "could not be checked":
                 outcome, reason = UNFIT, f"the service does not tell {reason}"
         return RuleResult(rule=self.name, outcome=outcome, level=self.level, host_cause=self.host_cause, reason=reason)
 
 
-def rule(level: Level, limit: str = "any", *, host_cause: bool = False, told: bool = False) -> Callable[[Check], Rule]:
+def rule(
+    level: Level, limit: str = "any", *, host_cause: bool = False, told: Literal["lab", "jvm"] | None = None
+) -> Callable[[Check], Rule]:
     return lambda check: Rule(level, limit, check, host_cause, told)

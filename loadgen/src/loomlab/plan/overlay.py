@@ -1,6 +1,7 @@
 """What Compose reads beside compose.yaml: the services that an experiment measures, and those that they depend on."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -33,10 +34,15 @@ def overlay_lines(order: Order, root: str, model: Model | None = None) -> Iterat
             own = values.get("environment", {}) | side.environment | {"LAB_APPROACH": request.name}
             values |= {"extends": {"file": f"{root}/compose.yaml", "service": request.approach}, "environment": own}
         values |= {"image": side.image, "pull_policy": "never"} if side.image else {}
-        yield from (f"    {key}: {_json(value).replace('$', '$$')}" for key, value in values.items())
+        yield from (f"    {key}: {_escaped(_json(value))}" for key, value in values.items())
         yield from ["    profiles: !override [sides]"] if request.side else []
     if order.recorded:
         yield OF_VOLUME
+
+
+def options_of_image(service: str) -> str:
+    """The variable in which bin/run has the JAVA_TOOL_OPTIONS that its image sets."""
+    return f"OF_IMAGE_{re.sub('[^A-Z0-9]', '_', service.upper())}"
 
 
 def _recording(order: Order, service: str) -> str | None:
@@ -67,8 +73,11 @@ def _of_user(order: Order, model: Model) -> Iterator[tuple[str, dict[str, Any]]]
     for run in {run.request.name: run.request for run in order.runs}.values():
         side = order.sides.get(run.name, Side())
         service = _taken(services.get(order.subject.service, {}), order.subject.companions)
-        told = {name: value.replace("$", "$$") for name, value in side.environment.items()}
-        options = [service["environment"].get(JAVA_OPTIONS), told.pop(JAVA_OPTIONS, None), _recording(order, run.name)]
+        told: dict[str, Any] = {name: _escaped(value) for name, value in side.environment.items()}
+        # A variable of the environment would take the place of the image's.
+        of_image = f"${{{options_of_image(run.name)}:-}}"
+        of_side = told.pop(JAVA_OPTIONS, "")
+        options = [service["environment"].get(JAVA_OPTIONS, of_image), of_side, _recording(order, run.name)]
         if any(options[1:]):
             told[JAVA_OPTIONS] = " ".join(filter(None, options))
         service["volumes"] += [VOLUME] if order.recorded else []
@@ -83,7 +92,22 @@ def _of_user(order: Order, model: Model) -> Iterator[tuple[str, dict[str, Any]]]
     for name in order.subject.companions:
         service = _taken(services[name], order.subject.companions)
         image = services[name].get("image") or f"{model.get('name')}-{name}"
-        yield name, service | own | {"image": image, "cpuset": cpus["BACKEND_CPUSET"]}
+        yield (
+            name,
+            service | own | {"image": image, "cpuset": cpus["BACKEND_CPUSET"], "networks": _aliases(services[name])},
+        )
+
+
+def _aliases(service: Model) -> dict[str, Any]:
+    """The network, where it has all of its other names."""
+    networks = [each or {} for each in (service.get("networks") or {}).values()]
+    names = [alias for each in networks for alias in each.get("aliases") or ()]
+    return {"load": {"aliases": [*names, *filter(None, (service.get("container_name"),))]}}
+
+
+def _escaped(text: str) -> str:
+    """For Compose, which is to put in variables that are written as `${NAME}`, and no others."""
+    return re.sub(r"\$(?!\{[A-Za-z_][A-Za-z0-9_]*\})", "$$", text)
 
 
 def _taken(service: Model, companions: Sequence[str]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 """The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
 BACKEND_CAP_S = 30  # so long the backend's own warm-up may take, beside the first approach's start
 RECORDED = "JFR recorded it, which costs CPU"
-AS_ASKED, OF_SIDES = ("tool", "scenario", "cpu_mode"), ("jdk", "gc", "http_client", "style")
+AS_ASKED, OF_SIDES = ("tool", "scenario"), ("jdk", "gc", "http_client", "style")
 """What a run's request has as the user's variables have it, and as those of its side do."""
 
 
@@ -106,6 +106,7 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
         "generator_cpus": size["LOADGEN_CPUSET"],
         "backend_cpus": size["BACKEND_CPUSET"],
         "approach_cpus": size["APPROACH_CPUSET"],
+        "quota_cpus": int(size["APPROACH_CPUS"]) if asked.cpu_mode == "quota" else None,
         "monitoring_cpus": size["MONITORING_CPUSET"],
         "hangs": work.hangs,
         "warmup_cap_s": cap_s,

@@ -16,9 +16,11 @@ from loomlab.records.load import Target
 
 MOST_TARGETS = 10_000
 COLUMN = re.compile(r"\{(\w+)\}")
-FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$")]
+OF_CONNECTION = {"host", "content-length", "transfer-encoding", "connection"}
+"""Headers that load generators send themselves."""
 HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
-HeaderValue = Annotated[str, Field(pattern=r"^[ -~]*$")]
+HeaderValue = Annotated[str, Field(pattern=r"^([ -#%-~]|\$[^{]|\$\{[A-Za-z_][A-Za-z0-9_]*\})*\$?$")]
 
 
 class OwnRequest(Record):
@@ -36,6 +38,8 @@ class OwnRequest(Record):
     def _one_method(self) -> Self:
         if (self.get is None) == (self.post is None) or (self.post is None) != (self.body is None):
             raise ValueError("use either get with a path, or post with a path and a body")
+        if own := next((name for name in self.headers if name.lower() in OF_CONNECTION), None):
+            raise ValueError(f"{own} is what the load generator sends itself")
         return self
 
 

@@ -23,7 +23,7 @@ OF_LAB = {
     "annotations", "attach", "blkio_config", "build", "container_name", "cpu_count", "cpu_percent", "cpu_period",
     "cpu_quota", "cpu_shares", "cpus", "cpuset", "depends_on", "deploy", "develop", "expose", "labels", "logging",
     "mem_limit", "mem_reservation", "mem_swappiness", "memswap_limit", "networks", "pids_limit", "ports", "profiles",
-    "pull_policy", "restart", "scale",
+    "pull_policy", "scale",
 }  # fmt: skip
 """Those that the lab sets for all, or that say nothing of one container; of what is left, users are told."""
 OPENING = {"cap_add", "devices", "ipc", "privileged"}
@@ -50,13 +50,20 @@ def subject_of(asked: Asked, model: Model, taken: Sequence[str]) -> tuple[Subjec
     _check_names(name, companions, taken)
     for one in (name, *companions):
         _check_volumes(one, services[one])
+    _check_secrets(model.get("secrets") or {})
     service: Model = services[name]
     image = asked.image or service.get("image") or f"{model.get('name')}-{name}"
     metrics = re.fullmatch(r"(\d*)(/.*)", asked.metrics or "")
     port = asked.port or _port(name, service)
     metrics_port = metrics and int(metrics[1] or port)
     try:
-        foreign = Foreign(port=port, ready=asked.ready or "", metrics=metrics and metrics[2], metrics_port=metrics_port)
+        foreign = Foreign(
+            port=port,
+            ready=asked.ready or "",
+            metrics=metrics and metrics[2],
+            metrics_port=metrics_port,
+            companions=companions,
+        )
         return Subject(service=name, image=image, companions=companions, told=list(_told(service))), foreign
     except ValidationError as error:
         first = error.errors()[0]
@@ -70,7 +77,7 @@ def _mistakes(asked: Asked) -> Iterator[str]:
     yield from (f"{name}={asked.given[name]} is of the lab's own services: {cure}." for name in wrong)
     if not asked.ready:
         yield "READY is not set: use READY=/health, or another path that is answered 2xx when it is ready."
-    if not asked.connections:
+    if not asked.connections and not asked.rates_rps:
         yield "CONCURRENCY is not set: use for instance CONCURRENCY=200."
     if "ENDPOINT" in asked.given and asked.requests_file:
         yield f"ENDPOINT={asked.endpoint} does not go with REQUESTS_FILE: leave one out."
@@ -104,6 +111,12 @@ def _check_volumes(name: str, service: Model) -> None:
             raise UsageError(
                 f"{name} may write to {source} on this host: mount it read-only (:ro), or use a named volume."
             )
+
+
+def _check_secrets(secrets: Model) -> None:
+    """Compose does not put the values of these into its model."""
+    if name := next((name for name, one in secrets.items() if "environment" in one), None):
+        raise UsageError(f"the secret {name} is of the environment: use file: in your Compose file for the lab.")
 
 
 def _only(services: Model) -> str:

@@ -25,8 +25,9 @@ OF_LOADS = (*RUNS, *COMPARING)
 REPRODUCING = (*MEASURING, "reproduce")
 SERVING = (*MEASURING, "up")
 STARTING = (*MEASURING, "reproduce", "finish", "up", "smoke", "doctor")
-MOST_CONNECTIONS, MOST_REPEATS = 1_000_000, 100
+MOST_CONNECTIONS, MOST_REPEATS, MOST_OPTIONS = 1_000_000, 100, 200
 PATHS = ("/capabilities", "/meetings", "/epoch-millis", "/movies", "/pinned")
+PAGE = r"([1-9][0-9]{0,4})?/[!->@-~]{0,500}"
 QUERY = {
     "delayInMillis": range(LONGEST_MS + 1),
     "cpuMicros": range(1_000_001),
@@ -95,6 +96,8 @@ def _jvm_options(text: str) -> str:
             raise ValueError(f"{option} is the heap's size, which follows the memory limit: use SIZE")
         if re.match(r"-XX:[+-]Use[A-Za-z0-9]*GC$", option):
             raise ValueError(f"{option} is a collector: use GC")
+    if len(text) > MOST_OPTIONS:
+        raise ValueError(f"it has {len(text)} characters: use at most {MOST_OPTIONS}")
     return " ".join(text.split())
 
 
@@ -116,6 +119,8 @@ def _limits(text: Any) -> Any:
         if float(limit[2]) <= -100:
             raise ValueError(f"{part} can never be exceeded: use a share above -100%")
         found.append(Limit.model_validate({"figure": limit[1], "share": float(limit[2]) / 100}))
+    if not found:
+        raise ValueError("it has no limit")
     return found
 
 
@@ -176,7 +181,7 @@ class Asked(Record):
     ready: Annotated[str, _written(PATH, "a path")] | None = variable(
         "READY", OF_LOADS, "what it answers 2xx when it is ready", "required for a service of yours", "/health"
     )
-    metrics: Annotated[str, _written("([1-9][0-9]{0,4})?" + PATH, "a path, or one behind a port")] | None = variable(
+    metrics: Annotated[str, _written(PAGE, "a path without a query, or one behind a port")] | None = variable(
         "METRICS", OF_LOADS, "its page of Prometheus' format, on `PORT` or another", "none",
         "8081/actuator/prometheus",
     )  # fmt: skip

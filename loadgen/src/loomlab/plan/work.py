@@ -122,10 +122,10 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
         if alone := next((name for name in OF_SUBJECTS if name in asked.given), None):
             raise UsageError(f"{alone}={asked.given[alone]} is for a service of yours: set SUBJECTS or IMAGE, too.")
         target = completed(target, delay)
-    if asked.jfr and (asked.repeats or 1) > 1:
-        raise UsageError(
-            f"REPEATS={asked.repeats} does not go with JFR=1, which records one run of each: leave it out."
-        )
+    if asked.jfr and (asked.limits or (asked.repeats or 1) > 1):
+        name = "FAIL" if asked.limits else "REPEATS"
+        fact = f"{name}={asked.given[name]} does not go with JFR=1"
+        raise UsageError(f"{fact}, which records one run of each: leave it out.")
     endpoint = endpoint_of(target, delay)
     answer, connections = answer_ms(endpoint, delay), asked.connections
     shapes: list[tuple[int, Shape]] = []

@@ -1,7 +1,5 @@
 """What was measured of a run and its verdict is given on."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from loomlab.records.files import Name, Record
@@ -29,8 +27,9 @@ class Measured(Record):
     concurrency: int = Field(description="Connections")
     backend_calls: int = Field(3, description="Calls per request")
     at_once: int = Field(1, description="The last calls of a request that run concurrently")
-    cpu_mode: Literal["cpuset", "quota"] = Field("cpuset", description="What limits the approach's CPUs")
+    quota_cpus: int | None = Field(None, description="CPUs of the approach, by a CFS quota that was asked for")
     foreign: bool = Field(False, description="The service is the user's own")
+    tells_jvm: bool = Field(True, description="Its process tells a JVM's figures")
     closed_model: bool = True
     steady: bool = Field(True, description="Load and backend do not change during the run")
     tool: str = "ab"

@@ -37,6 +37,7 @@ class Foreign(Record):
     ready: Path = Field(description="Answered 2xx when it is ready")
     metrics_port: Port | None = None
     metrics: Path | None = Field(None, description="Of Prometheus' format")
+    companions: list[Name] = Field(default_factory=list, description="Services that it depends on")
 
 
 class Request(Record):
@@ -61,7 +62,7 @@ class Request(Record):
     generator_cpus: Cpus
     backend_cpus: Cpus
     approach_cpus: Cpus
-    cpu_mode: Literal["cpuset", "quota"] = "cpuset"
+    quota_cpus: int | None = Field(None, description="By a CFS quota that was asked for")
     monitoring_cpus: Cpus | None = None
     warmup_cap_s: float = Field(ge=0)
     start_s: float | None = None  # until the approach was ready

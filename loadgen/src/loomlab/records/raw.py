@@ -28,12 +28,14 @@ class Burst(Record):
     cpu_ms_per_request: float | None = None
     cpu_s: float | None = None  # of the process; of that its compilers
     jit_cpu_s: float | None = None
+    compiling_s: float | None = None  # elapsed, where no compilers' CPU time is told
     rss_bytes: float | None = None  # after the burst
 
     @property
     def jit_cores(self) -> float:
-        """CPU seconds a second that the compilers took; infinite where it is not known."""
-        return math.inf if self.jit_cpu_s is None or not self.duration_s else self.jit_cpu_s / self.duration_s
+        """CPU seconds a second that the compilers took, or at most took; infinite where it is not known."""
+        took_s = self.compiling_s if self.jit_cpu_s is None else self.jit_cpu_s
+        return math.inf if took_s is None or not self.duration_s else took_s / self.duration_s
 
     @property
     def request_cores(self) -> float:

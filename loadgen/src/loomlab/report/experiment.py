@@ -98,8 +98,9 @@ class Experiment:
         return {figure.key: compared(figure, contrasts, self.loads, margin) for figure in FIGURES}
 
     def comparisons(self, figure: Figure, load: str | None = None) -> list[Comparison]:
-        """Those that the experiment is about, and of twins; none before all blocks are made."""
-        kinds = set() if self.early else {self.asked, "same"}
+        """Those that the experiment is about, and of twins; none before all blocks are made, or of recorded runs."""
+        recorded = self.order is not None and self.order.recorded
+        kinds = set() if self.early or recorded else {self.asked, "same"}
         return [one for one in self._comparisons[figure.key] if one.kind in kinds and load in {None, one.load}]
 
 

@@ -88,7 +88,7 @@ def _more(experiment: Experiment) -> Iterator[str]:
     yield from (*(one.sentence for one in silent), *_unknown(experiment))
     repeats = max(run.repeat for run in experiment.runs)
     compared = [one for one in experiment.comparisons(CPU) if one.kind != "same" and one.blocks]
-    if len(experiment.approaches) > 1:
+    if len(experiment.approaches) > 1 and not (experiment.order and experiment.order.recorded):
         fewest = min((len(one.blocks) for one in compared), default=repeats)
         likely = max((one.blocks_likely or 0 for one in compared), default=0)
         counts = {"repeats": repeats, "fewest": fewest, "likely": likely, "enough": FEWEST_FINE_BLOCKS}

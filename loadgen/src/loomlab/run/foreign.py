@@ -4,6 +4,8 @@ import re
 import time
 from contextlib import suppress
 
+from prometheus_client.samples import Sample
+
 from loomlab.basics.errors import HostError
 from loomlab.records.models import Foreign
 from loomlab.records.raw import MemoryAnswer
@@ -12,7 +14,7 @@ from loomlab.run.management import Management, Process, exposed_values
 from loomlab.run.prometheus import UnreachableError, answered, samples_of
 
 CONTAINERS = "http://cadvisor:8080/metrics?max_age=0s"
-CPU = "container_cpu_usage_seconds_total"
+CPU, MEMORY, TOTAL = "container_cpu_usage_seconds_total", "container_memory_rss", "total"
 LABEL = "container_label_com_docker_compose"
 LONGEST_START_S, LOOK_EVERY_S = 120, 0.2
 
@@ -20,22 +22,23 @@ LONGEST_START_S, LOOK_EVERY_S = 120, 0.2
 class ForeignService(Management):
     """Needs nothing of it but an answer on its port."""
 
-    def __init__(self, host: str, foreign: Foreign, containers: str = CONTAINERS) -> None:
+    def __init__(self, host: str, foreign: Foreign, cpus: float | None = None, containers: str = CONTAINERS) -> None:
+        """`cpus` are those it has."""
         super().__init__(host, foreign.port)
-        self._host, self._foreign, self._containers = host, foreign, containers
+        self._host, self._foreign, self._cpus, self._containers = host, foreign, cpus, containers
         labels = {"project": "loom-lab", "service": host}
         wanted = "".join(rf'(?=.*[{{,]{LABEL}_{name}="{re.escape(value)}"[,}}])' for name, value in labels.items())
-        self._own = re.compile(CPU + wanted)
-        self._pages = [f"http://{host}:{foreign.metrics_port}{foreign.metrics}"] if foreign.metrics else []
+        self._own = re.compile(f"({CPU}|{MEMORY})" + wanted)
+        self._page = f"http://{host}:{foreign.metrics_port}{foreign.metrics}" if foreign.metrics else None
 
     def wait_until_ready(self, stop: Stop) -> None:
         """Returns once it is, and tells its figures; raises HostError where it never becomes so."""
-        urls, said = [f"{self.origin}{self._foreign.ready}", *self._pages], ""
+        said = ""
         deadline = time.monotonic() + LONGEST_START_S
         while time.monotonic() < deadline and not stop.requested:
             try:
-                for url in urls:
-                    answered(url)
+                answered(f"{self.origin}{self._foreign.ready}")
+                self._told()
             except UnreachableError as error:
                 said = str(error)
                 stop.pause(LOOK_EVERY_S)
@@ -46,19 +49,32 @@ class ForeignService(Management):
             raise HostError(f"{self._host} was not ready within {LONGEST_START_S} s ({said}): {cure}.")
 
     def process(self) -> Process:
-        """The CPU time of its container; of its own page, Micrometer's time of compilers, which elapsed."""
+        """What its container's counter tells, and Micrometer, if it has a page of it."""
+        told, counted = dict[str, float](), list[Sample]()
         with suppress(UnreachableError):
-            told = exposed_values(answered(self._pages[0])) if self._pages else {}
+            told = self._told()
+        with suppress(UnreachableError):
             lines = [line for line in answered(self._containers).splitlines() if self._own.match(line)]
-            every = samples_of("\n".join([*lines, ""]))
-            totals = [one.value for one in every if one.labels.get("cpu", "total") == "total"]
-            compiling_ms = told.get("jvm_compilation_time_ms_total")
-            return Process(
-                cpu_s=max(totals, default=None),
-                jit_cpu_s=None if compiling_ms is None else compiling_ms / 1000,
-                cpus=told.get("system_cpu_count"),
+            counted = samples_of("\n".join([*lines, ""]))
+        cpu_s, rss_bytes = (
+            max(
+                (one.value for one in counted if one.name == name and one.labels.get("cpu", TOTAL) == TOTAL),
+                default=None,
             )
-        return Process()
+            for name in (CPU, MEMORY)
+        )
+        compiling_ms = told.get("jvm_compilation_time_ms_total")
+        return Process(
+            cpu_s=cpu_s,
+            compiling_s=None if compiling_ms is None else compiling_ms / 1000,
+            rss_bytes=rss_bytes,
+            threads=told.get("jvm_threads_live_threads"),
+            cpus=self._cpus,
+        )
+
+    def _told(self) -> dict[str, float]:
+        """By its page of metrics; raises UnreachableError for one that is none."""
+        return exposed_values(answered(self._page)) if self._page else {}
 
     def memory(self) -> MemoryAnswer:
         now = time.time()

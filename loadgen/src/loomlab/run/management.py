@@ -31,6 +31,7 @@ class Process:
 
     cpu_s: float | None = None  # since its start, as the next one
     jit_cpu_s: float | None = None  # of its compilers' threads
+    compiling_s: float | None = None  # elapsed, where no compilers' CPU time is told
     rss_bytes: float | None = None
     inflight: float | None = None  # unfinished requests
     threads: float | None = None

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from loomlab.basics.errors import HostError
+from loomlab.basics.grouping import parse_cpu_list
 from loomlab.basics.waves import RAMP_S, chosen_duration_s
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, settle, write_json
@@ -48,7 +49,8 @@ class Measurement:
         self.tool = tool(self.request.tool)
         self.files = RunFiles(self.run_dir)
         foreign = self.request.foreign
-        self.approach = ForeignService(self.request.name, foreign) if foreign else Management(self.request.name)
+        cpus = self.request.quota_cpus or len(parse_cpu_list(self.request.approach_cpus) or ()) or None
+        self.approach = ForeignService(self.request.name, foreign, cpus) if foreign else Management(self.request.name)
         self.backend = Backend("backend")
         self.prometheus = Prometheus(self.prometheus_url)
         delay = delay_of(self.request.delay)
@@ -120,6 +122,8 @@ class Measurement:
             odd = [one.status for one in found.answers.values() if " 2" not in one.status]
             if self.request.foreign and odd:
                 raise HostError(f"{target.target} of {host} is answered {odd[0]}: only answers 2xx are measured.")
+            if self.request.foreign and found.error:
+                raise HostError(f"{found.error}: see its log in raw/.")
         if self.request.foreign:
             return None
         try:
@@ -134,6 +138,10 @@ class Measurement:
         request = self.request
         bursts = Bursts(self.tool, self.approach, self.stop)
         warmup = Warmer(bursts, self.waits, request.load, request.warmup_cap_s).run(settles=request.partner is None)
+        if warmup.failed and request.foreign:
+            raise HostError(
+                f"No request to {request.name} was answered 2xx in the warm-up: see raw/, and your requests."
+            )
         if warmup.failed:
             self.progress.say("The warm-up got no answer: measuring anyway, so that the run can be judged.")
         elif cause := warmup.digest.cause:
@@ -178,7 +186,9 @@ class Measurement:
         self.tool.finish(self.files.raw)
         self.progress.show("collect", "waiting for the last samples")
         self._wait_for_samples_past(run.ended)
-        metrics = self.prometheus.collect(self.request.name, run.started, run.ended, partner)
+        companions = self.request.foreign.companions if self.request.foreign else ()
+        beside = [*filter(None, (partner,)), *companions]
+        metrics = self.prometheus.collect(self.request.name, run.started, run.ended, beside)
         write_json(self.files.metrics, metrics)
         if metrics["error"]:
             self.progress.say(f"Metrics are missing: {metrics['error']}.")

@@ -155,7 +155,7 @@ class Bursts:
         seconds = report.duration_s or run.ended - run.started
         spent_s = {
             name: getattr(after, name) - getattr(before, name)
-            for name in ("cpu_s", "jit_cpu_s")
+            for name in ("cpu_s", "jit_cpu_s", "compiling_s")
             if None not in {getattr(before, name), getattr(after, name)}
         }
         return Burst(

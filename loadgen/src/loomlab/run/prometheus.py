@@ -3,6 +3,7 @@
 import math
 import socket
 import time
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
 from typing import Any
@@ -138,11 +139,11 @@ class Prometheus:
                     return
             stop.pause(0.5)
 
-    def collect(self, approach: str, start: float, end: float, partner: str | None = None) -> dict[str, Any]:
+    def collect(self, approach: str, start: float, end: float, beside: Sequence[str] = ()) -> dict[str, Any]:
         """Raw samples from 10 s before the run to 20 s after it, or up to now; `error` says why there are none."""
         now = min(time.time(), end + 2 * PADDING_S)
         names = "|".join(CONTAINER_METRICS)
-        services = "|".join([approach, *([partner] if partner else []), "backend", "loadgen", "prometheus", "cadvisor"])
+        services = "|".join([approach, *beside, "backend", "loadgen", "prometheus", "cadvisor"])
         selectors = {
             "containers": f'{{job="cadvisor",__name__=~"container_({names})",service=~"{services}"}}',
             "approach": f'{{__name__=~"{OWN_METRICS}",service="{approach}"}}',

@@ -33,6 +33,8 @@ def sides_in_turn(slices: int) -> list[int]:
     return [*([1, 0] if itself.count(0) < itself.count(1) else [0, 1]) * LEFT_OUT, *counted]
 
 
+LEFT_OUT_AGAIN = 3
+"""So often at most, until one that is left out is long enough to tell how many waves the counted ones need."""
 LEAST_S = 0.1  # of a slice: shorter ones do not show how long a wave takes
 
 
@@ -94,7 +96,7 @@ class Pair:
                 side.begin()
         for place, side in enumerate(self.sides):
             if not self._stop.requested:
-                settled = [burst for burst in side.warmup.bursts if burst.phase == "settle"]
+                settled = [burst for burst in side.warmup.bursts if burst.phase == "settle" or side.request.foreign]
                 wave_s = (latency_ms(settled) or 1000 * SHORTEST_SLICE_S) / 1000
                 self._waves[place] = max(SLICE_WAVES, math.ceil(self._least_s(side) / wave_s))
                 side.wait_for_samples()
@@ -119,7 +121,10 @@ class Pair:
                 peaks_reset = [side.approach.reset_peaks() for side in self.sides]
             self.live.follow(self.sides[place].request, self.sides[place].run_dir)
             self._progress.show("slices", f"{number + 1} of {len(turns)}, {self.sides[place].request.name}")
-            if failed := not self._slice(gates[place], place):
+            again = LEFT_OUT_AGAIN if number < 2 * LEFT_OUT else 0
+            while (whole := self._slice(gates[place], place)) and again and self._is_short(place):
+                again -= 1
+            if failed := not whole:
                 self._slices = [[], []] if number < 2 * LEFT_OUT else self._slices
                 gates[place].process.send_signal(signal.SIGINT)
                 break
@@ -173,6 +178,11 @@ class Pair:
             )
         )
         return whole and after[place].cpu_s is not None
+
+    def _is_short(self, place: int) -> bool:
+        """Whether its last slice says too little of how long one of so many waves takes."""
+        last = self._slices[place][-1]
+        return last.ended - last.started - RAMP_S < self._least_s(self.sides[place]) / 2
 
     def _least_s(self, side: Measurement) -> float:
         """The shortest that its slices may be."""

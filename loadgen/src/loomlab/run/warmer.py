@@ -56,17 +56,19 @@ class Warmer:
         self._asked_ms = fmean(endpoint.work_ms for endpoint in endpoints)
         self._done: list[Burst] = []
         self._cpus = 1.0
+        self._unsteady: str | None = None
         self._began = self.bursts.clock()
 
     def run(self, *, settles: bool = True) -> Warmup:
         """Both phases, or only the first if there is one; after a burst without an answer, or a stop, what there is."""
-        compiled = self.compile(COMPILE_SHARE * self.cap_s)
+        compiled = self.compile(COMPILE_SHARE * self.cap_s if settles else self.cap_s)
         compiling_s = self.cap_s - self._left_s()
-        changing = self._settle(told=compiled is not None) if settles or compiled is None else None
+        needed = compiled is None and self.waits.delay.text != NO_DELAY
+        changing = self._settle() if settles or needed else None
         return Warmup(
             cap_s=self.cap_s,
             compiled=compiled,
-            changing=changing,
+            changing=changing or self._unsteady,
             failed=bool(self._done) and not self._done[-1].requests,
             duration_s=self.cap_s - self._left_s(),
             compiling_s=compiling_s,
@@ -77,11 +79,12 @@ class Warmer:
         """Whether the compilers came to rest in time; None where nothing tells, or the backend takes no other delay."""
         process = self.bursts.approach.process()
         cpus = self._cpus = process.cpus or 1
-        if process.jit_cpu_s is None or process.cpu_s is None:
+        told = {process.jit_cpu_s, process.compiling_s} != {None} and process.cpu_s is not None
+        if self.waits.delay.text == NO_DELAY:
+            return self._compile_as_it_waits(self.cap_s - limit_s, told=told)
+        if not told:
             self.waits.progress.say("The JIT compilers' CPU time is unknown: the warm-up runs only the load itself.")
             return None
-        if self.waits.delay.text == NO_DELAY:
-            return self._compile_as_it_waits(self.cap_s - limit_s)
         connections = min(max(self._connections, FEWEST_CONNECTIONS), MOST_CONNECTIONS)
         targets = tuple(with_work(target, LEAST_WORK_MICROS) for target in self.load.targets)
         sockets = min(math.ceil(HEADROOM * connections), self.load.connections)
@@ -112,9 +115,9 @@ class Warmer:
             self.waits.restore()
         return False
 
-    def _compile_as_it_waits(self, kept_s: float) -> bool:
-        """By requests whose waits the lab cannot change: on as many connections, or at such a rate, as leave the
-        compilers half of the CPUs."""
+    def _compile_as_it_waits(self, kept_s: float, *, told: bool) -> bool | None:
+        """As `compile`, by requests whose waits the lab cannot change: on as many connections, or at such a rate, as
+        leave compilers half of the CPUs. Where they tell nothing, until what requests cost is steady."""
         shape, level, latency_ms = self.load.shape, float(self._connections), float(UNKNOWN_MS)
         if isinstance(shape, OpenRate):
             level = max(step.rate_rps for step in shape.steps)
@@ -127,26 +130,29 @@ class Warmer:
                 waves = waves_within(self.compile_burst_s, latency_ms, FEWEST_COMPILE_WAVES)
                 load = burst_of(self.load, math.ceil(level), waves, latency_ms, min(left_s, BURST_LIMIT_S))
             last = self._burst("compile", load, 0)
-            if at_rest(self._done, self._cpus):
+            if told and at_rest(self._done, self._cpus):
                 return True
-            level /= busy_share(last, self._cpus)
+            self._unsteady = None if told else describe_course(self._done, self._cpus)
+            if not told and not self._unsteady:
+                return None
+            level /= FASTEST_CHANGE if _is_crowded(last, self._cpus) else busy_share(last, self._cpus)
             latency_ms = last.mean_latency_ms or latency_ms
-        return False
+        return False if told else None
 
-    def _settle(self, *, told: bool) -> str | None:
+    def _settle(self) -> str | None:
         """What still changed when the cap was reached, None if nothing did."""
         bursts: list[Burst] = []
         # a wave of all connections takes no less than what its requests cost, by a burst without the work.
         cost_ms = self._asked_ms + ((self._done[-1].cpu_ms_per_request or 0) if self._done else 0)
         expected_ms = max(self._endpoint.mean_ms, self._connections * cost_ms / self._cpus) or UNKNOWN_MS
-        while self._going() and describe_change(bursts, told=told):
+        while self._going() and describe_change(bursts):
             waves = waves_within(SETTLE_BURST_S, expected_ms, FEWEST_SETTLE_WAVES)
             wanted_s = max(SHORTEST_WARMUP_S, waves * expected_ms / 1000)
             if self._left_s() < (wanted_s if self._done else SHORTEST_WARMUP_S):
                 break
             bursts.append(self._settling_burst(expected_ms, min(self._left_s(), BURST_LIMIT_S)))
             expected_ms = bursts[-1].mean_latency_ms or expected_ms
-        return describe_change(bursts, told=told)
+        return describe_change(bursts)
 
     def _settling_burst(self, expected_ms: float, limit_s: float) -> Burst:
         load = self.load
@@ -216,13 +222,26 @@ def at_rest(bursts: Sequence[Burst], cpus: float) -> bool:
     return rests and last.request_cores <= CROWDED * cpus
 
 
-def describe_change(bursts: Sequence[Burst], *, told: bool = True) -> str | None:
-    """What still changes over the last four to six bursts, or, where no compilers' CPU time is `told`, over their later
-    half, by latency, CPU per request or memory at 80 % confidence."""
-    bursts = bursts[FIRST_ONES:][-MOST_BURSTS:] if told else bursts[len(bursts) // 2 :]
+def _is_crowded(burst: Burst, cpus: float) -> bool:
+    return burst.cpu_s is not None and burst.request_cores > CROWDED * cpus
+
+
+def describe_course(bursts: Sequence[Burst], cpus: float) -> str | None:
+    """What still changes over the later half of the bursts, which may last as long as the load to come, but for those
+    that left compilers too little CPU."""
+    after = max((place for place, one in enumerate(bursts, 1) if _is_crowded(one, cpus)), default=0)
+    later = bursts[max(after, len(bursts) // 2) :]
+    return _change(later, COURSE_LIMIT / max(len(later) - 1, 1))
+
+
+def describe_change(bursts: Sequence[Burst]) -> str | None:
+    """What still changes over the last four to six bursts, by latency, CPU per request or memory at 80 % confidence."""
+    return _change(bursts[FIRST_ONES:][-MOST_BURSTS:], CHANGE_LIMIT)
+
+
+def _change(bursts: Sequence[Burst], most: float) -> str | None:
     if len(bursts) < FEWEST_BURSTS:
         return "there were too few bursts to tell"
-    most = CHANGE_LIMIT if told else COURSE_LIMIT / (len(bursts) - 1)
     courses = (
         ("latency still fell", -1, most, [burst.mean_latency_ms for burst in bursts]),
         ("CPU per request still fell", -1, most, [cpu_ms_without_jit(burst) for burst in bursts]),

@@ -240,6 +240,7 @@ def omission_possible(run: Measured) -> Iterator[str]:
 @rule("suspect")
 def keepalive_refused(run: Measured) -> Iterator[str]:
     """Answers that did not keep their connection open (only ab reports it)."""
+    skip_if(run.foreign, "a service of yours may close connections, which is part of its cost")
     why = "the tool does not report it; opened connections are counted"
     kept, completed = measured(run.keepalive_requests, why, UNFIT), measured(run.completed, why, UNFIT)
     if kept < completed:

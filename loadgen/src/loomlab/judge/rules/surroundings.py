@@ -26,7 +26,8 @@ def _limits(name: str, about: str, find: Find, most: float, limit: str = "") -> 
     who = "load generator" if name.startswith("generator") else "backend"
 
     def check(run: Measured) -> Iterator[str]:
-        skip_if(who == "backend" and not run.backend_calls, "no request calls the backend")
+        of_companions = run.foreign and name == "backend_cpus"
+        skip_if(who == "backend" and not run.backend_calls and not of_companions, "no request calls the backend")
         what, share = find(run)
         if share > most:
             yield f"The {who} limited the run: {what} (the limit is {percent(most)}): use a lower load or more CPUs."

@@ -14,7 +14,7 @@ PARTNER_LIMIT, TRIMMED_LIMIT = 0.03, 0.05  # scrapes alone take 0.7 % of a CPU, 
 ALONE = "it was measured alone"
 
 
-@rule("invalid", host_cause=True, told=True)
+@rule("invalid", host_cause=True, told="lab")
 def other_approach(run: Measured) -> Iterator[str]:
     """What answered calls itself otherwise than the approach that was asked for."""
     measured(run.about_told or None, "which approach answered")
@@ -32,7 +32,7 @@ def container_failed(run: Measured) -> Iterator[str]:
         yield run.container_failure
 
 
-@rule("invalid", told=True)
+@rule("invalid", told="jvm")
 def process_restarted(run: Measured) -> Iterator[str]:
     """The approach's process was started again."""
     what = "whether the process under test was started again, because it was not scraped"
@@ -50,7 +50,7 @@ def oom_killed(run: Measured) -> Iterator[str]:
         yield f"The kernel killed {kills:.0f} processes for memory (the limit is 0): use a larger SIZE or a lower load."
 
 
-@rule("suspect", f"> {percent(SWAPPED_LIMIT)}", host_cause=True, told=True)
+@rule("suspect", f"> {percent(SWAPPED_LIMIT)}", host_cause=True, told="lab")
 def swapped(run: Measured) -> Iterator[str]:
     """Memory of the approach's process in swap ÷ its RSS, the highest of each."""
     ratio = measured(run.swapped_ratio, "whether the approach's memory was swapped out")
@@ -79,7 +79,7 @@ def more_cpu_than_given(run: Measured) -> Iterator[str]:
         yield f"{fact} (the limit is {percent(EXCESS_CPU_LIMIT)} more): {why}; measure again."
 
 
-@rule("suspect", f"> {percent(GC_LIMIT)}", told=True)
+@rule("suspect", f"> {percent(GC_LIMIT)}", told="jvm")
 def gc_heavy(run: Measured) -> Iterator[str]:
     """Garbage collection: share of the run spent in pauses, or of the approach's CPU spent in its threads."""
     pauses = measured(run.gc_share, "what garbage collection took, because the process was not scraped")
@@ -93,7 +93,7 @@ def gc_heavy(run: Measured) -> Iterator[str]:
 @rule("suspect", f"> {percent(THROTTLED_LIMIT)}")
 def throttled(run: Measured) -> Iterator[str]:
     """Periods throttled by the approach's CPU quota, unless CPU_MODE=quota asks for one."""
-    skip_if(run.cpu_mode == "quota", "the quota was asked for")
+    skip_if(run.quota_cpus, "the quota was asked for")
     ratio = measured(run.throttled_ratio, "the approach has no CPU quota", UNFIT)
     if ratio > THROTTLED_LIMIT:
         fact = f"The container under test was throttled in {percent(ratio)} of its CPU quota periods"
@@ -111,7 +111,7 @@ def partner_busy(run: Measured) -> Iterator[str]:
         yield f"{fact}, which may have disturbed the one that was loaded: use DESIGN=alone."
 
 
-@rule("suspect", f"> {percent(TRIMMED_LIMIT)} of the concurrency", told=True)
+@rule("suspect", f"> {percent(TRIMMED_LIMIT)} of the concurrency", told="jvm")
 def pools_trimmed(run: Measured) -> Iterator[str]:
     """Pair in slices: threads that a slice added, the median."""
     skip_if(not run.partner, ALONE)
@@ -137,7 +137,7 @@ def small_pool(run: Measured) -> Iterator[str]:
         yield f"{fact} requests queue for a connection; raise BACKEND_CONNECTIONS, or the engine's limit of open files."
 
 
-@rule("suspect", "fewer", told=True)
+@rule("suspect", "fewer", told="lab")
 def few_threads(run: Measured) -> Iterator[str]:
     """Platform threads, compared with the concurrency."""
     skip_if(run.platform_threads is None and run.about_told, "no pool of platform threads")
