@@ -146,14 +146,14 @@ def test_where_compilers_tell_nothing_the_later_half_of_the_warm_up_is_steady() 
         for cost_ms, cap_s in (
             (lambda _: 0.5, 400),
             (lambda served: 0.3 + 0.9 * math.exp(-served / 30_000), 400),
-            (lambda served: 0.3 + 0.9 * math.exp(-served / 30_000), 45),
+            (lambda served: 0.3 + 0.9 * math.exp(-served / 30_000), 60),
         )
     )  # fmt: skip
 
     assert (steady.changing, slow.changing, steady.compiled) == (None, None, None)
     assert "still fell" in (never.changing or "")
     assert never.digest.capped
-    assert never.duration_s <= 45
+    assert never.duration_s <= 60
     assert slow.duration_s > 2 * steady.duration_s
     assert {burst.phase for burst in slow.bursts} == {"compile"}
     half = slow.bursts[len(slow.bursts) // 2 :]

@@ -26,7 +26,8 @@ LEAST_WORK_MICROS = 1  # not 0: a branch that is never taken is compiled to a tr
 PHASE_WORDS: dict[BurstPhase, str] = {"compile": "compilers at work", "settle": "settling"}
 UNKNOWN_MS = 200  # what an answer is taken to last before one has come
 BUSY_TARGET = 0.5  # of the approach's CPUs, for the requests alone, while its compilers are at work
-CROWDED = 0.8
+SHARED_TARGET = 0.7  # for requests and compilers together, where their CPU time is not told apart
+FULL, CROWDED = 0.97, 0.8
 """Of the approach's CPUs: where its requests take more, compilers without CPU time may be crowded out, not at rest."""
 LONGEST_WAIT_MS, FASTEST_CHANGE = 6_000, 3.0
 CHANGE_LIMIT = 0.03  # from one burst to the next, of latency and of CPU per request
@@ -135,7 +136,8 @@ class Warmer:
             self._unsteady = None if told else describe_course(self._done, self._cpus)
             if not told and not self._unsteady:
                 return None
-            level /= FASTEST_CHANGE if _is_crowded(last, self._cpus) else busy_share(last, self._cpus)
+            full = FULL * self._cpus < last.request_cores < math.inf
+            level /= FASTEST_CHANGE if full else busy_share(last, self._cpus, SHARED_TARGET)
             latency_ms = last.mean_latency_ms or latency_ms
         return False if told else None
 
@@ -204,11 +206,11 @@ def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:
     return min(max(round(last.mean_latency_ms * busy_share(last, cpus) - worked_ms), 1), LONGEST_WAIT_MS)
 
 
-def busy_share(last: Burst, cpus: float) -> float:
+def busy_share(last: Burst, cpus: float, target: float = BUSY_TARGET) -> float:
     """CPU that its requests took, as a share of what they should, within a third and three; 1 where it is not known."""
     if math.isinf(last.request_cores):
         return 1.0
-    return min(max(last.request_cores / cpus / BUSY_TARGET, 1 / FASTEST_CHANGE), FASTEST_CHANGE)
+    return min(max(last.request_cores / cpus / target, 1 / FASTEST_CHANGE), FASTEST_CHANGE)
 
 
 def waves_within(seconds: float, latency_ms: float, fewest: int) -> int:
