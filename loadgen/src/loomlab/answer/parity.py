@@ -159,7 +159,7 @@ def _compare_configurations(subjects: Sequence[Subject], found: Audit) -> None:
     unknown = _names(one.approach for one in subjects if one.about is None)
     if unknown and known:
         found.suspicions.append(f"The effective configuration of {unknown} is unknown: /about was not recorded.")
-    elif unknown:
+    elif unknown and not all(one.run.foreign for one in subjects):
         found.notes.append("The effective configurations were not compared: no run recorded /about.")
     explained: dict[str, list[str]] = {}
     for name in sorted({name for values in known for name in values} - NO_DIFFERENCE):

@@ -137,7 +137,7 @@ class Warmer:
             if not told and not self._unsteady:
                 return None
             full = FULL * self._cpus < last.request_cores < math.inf
-            level /= FASTEST_CHANGE if full else busy_share(last, self._cpus, SHARED_TARGET)
+            level /= 2 if full else busy_share(last, self._cpus, SHARED_TARGET)
             latency_ms = last.mean_latency_ms or latency_ms
         return False if told else None
 
