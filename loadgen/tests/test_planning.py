@@ -1,7 +1,6 @@
 """What the lab makes of a request on a host of two CPUs with 20,000 open files, and what it refuses."""
 
 import shlex
-from contextlib import nullcontext
 from itertools import batched
 from pathlib import Path
 from typing import Any
@@ -227,19 +226,6 @@ def test_what_nothing_can_do_is_refused(
     said = str(refused.value)
     assert [part for part in parts.split() if part not in figures(said) and part not in said] == []
     assert said.endswith(".")
-
-
-@pytest.mark.parametrize(
-    ("changes", "refusal"),
-    [
-        ({}, None), ({"repeats": 100}, "may need 3384 MB"), ({"delay": "0", "connections": 9_000}, "free the disk"),
-        (VEGETA | {"rate_rps": 1000.0, "duration_s": 60}, None),
-        (VEGETA | {"rate_rps": 1000.0, "duration_s": 3600}, "free the disk"),
-    ],
-)  # fmt: skip
-def test_room_for_results_is_of_runs_asked_for(tmp_path: Path, changes: dict[str, Any], refusal: str | None) -> None:
-    with pytest.raises(HostError, match=refusal) if refusal else nullcontext():
-        planned(tmp_path, host=TWO_CPUS.model_copy(update={"free_mb": 400}), **changes)
 
 
 def test_a_block_has_every_approach_once_at_one_load_in_an_order_drawn_from_the_seed(tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ from itertools import groupby
 from typing import Any
 
 from loomlab.basics import waves
+from loomlab.basics.errors import HostError
 from loomlab.plan.capacity import LIVE_SET_S, OVERHEAD_S, START_S
 from loomlab.plan.host import THREADS, Host, Lab, by_quota, size_of
 from loomlab.plan.subject import Model
 from loomlab.plan.variables import Asked
-from loomlab.plan.work import SWEEP_REPEATS, Work, backend_pool, check_space, handover, wave_cpu_s, work_of
+from loomlab.plan.work import SWEEP_REPEATS, Work, backend_pool, handover, wave_cpu_s, work_of
 from loomlab.records.load import Load
 from loomlab.records.models import Request
 from loomlab.records.order import Order, PlannedRun
@@ -22,6 +23,7 @@ FEWEST_REPEATS = 3  # for an interval
 COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 """The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
 BACKEND_CAP_S = 30  # so long the backend's own warm-up may take, beside the first approach's start
+FREE_MB = 512  # an hour of runs takes less; where a disk is full all the same, no finished run is lost
 RECORDED = "JFR recorded it, which costs CPU"
 AS_ASKED, OF_SIDES = ("tool", "scenario"), ("jdk", "gc", "http_client", "style")
 """What a run's request has as the user's variables have it, and as those of its side do."""
@@ -35,7 +37,9 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str, model: Model | None = N
     if asked.cpu_mode == "quota":
         size = by_quota(size, host)
     pool, suspicion = backend_pool(work, host)
-    check_space(work, host, generator)
+    if host.free_mb < FREE_MB:
+        fact = f"results/ has {host.free_mb} MB free, and {FREE_MB} MB are needed"
+        raise HostError(f"{fact}: delete old experiments (make prune), or free the disk.")
     loads = [f"r{load.rate_rps:.9g}" if load.rate_rps else f"c{load.connections}" for load in work.loads]
     words = [asked.verb] * asked.sweep + [asked.tool, loads[0]] + [load[1:] for load in loads[1:][-1:]]
     return Order(

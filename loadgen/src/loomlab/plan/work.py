@@ -15,7 +15,7 @@ from loomlab.plan.sides import sides_of
 from loomlab.plan.subject import Model, subject_of
 from loomlab.plan.variables import Asked
 from loomlab.records.endpoints import NO_DELAY, Endpoint, answer_ms, completed, delay_of, endpoint_of
-from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
 from loomlab.records.models import Foreign, Hang, ScaledScenario
 from loomlab.records.order import Side, Subject
 from loomlab.tools.known import SWEEPER, tool
@@ -34,10 +34,6 @@ REQUEST_CPU_MS = 0.35  # CPU that a request takes, roughly, beside what it asks 
 MOST_RUNG = 20_000  # the most that the published benchmarks with ab have, whatever the tool
 ANSWER_MS = 20_000  # every tool gives a request up after 30 s
 QUEUE_MS = 30_000
-KEPT_BYTES = 40  # of a request, packed
-SAMPLES_BYTES_PER_SECOND = 10_000
-FASTEST_RPS = 20_000  # what a closed load without delays may reach
-SPARE_MB = 100
 
 
 @dataclass(frozen=True)
@@ -287,23 +283,3 @@ def backend_pool(work: Work, host: Host) -> tuple[int, str | None]:
     cause = f"open files stop at {files}" if room < PORTS else f"one address has {PORTS} ports"
     requests = f"{connections} concurrent requests{calls}"
     return pool, f"the backend pool of every approach is {pool} connections for {requests}, because {cause}"
-
-
-def check_space(work: Work, host: Host, generator: Tool) -> None:
-    """Raises HostError where the results of as many requests as there can be would not fit."""
-    requests: list[int] = []
-    for load in work.loads:
-        wait_s = work.answer_ms / 1000 + (load.shape.think_s[0] if isinstance(load.shape, Users) else 0)
-        most = int(min(load.connections / max(wait_s, 0.001), FASTEST_RPS) * load.shape.duration_s)
-        match load.shape:
-            case OpenRate() as shape:
-                most = shape.requests
-            case Closed(asked_for) if not work.free or work.asked.requests:
-                most = min(most, asked_for)
-        requests.append(most)
-    samples = sum(load.shape.duration_s for load in work.loads) * SAMPLES_BYTES_PER_SECOND
-    kept = work.repeats * len(work.subjects) * (sum(requests) * KEPT_BYTES + samples)
-    need_mb = SPARE_MB + (kept + max(requests) * generator.bytes_per_request) // 2**20
-    if host.free_mb < need_mb:
-        fact = f"results/ has {host.free_mb} MB free and this experiment may need {need_mb} MB:"
-        raise HostError(f"{fact} delete old experiments, free the disk, or use a shorter DURATION or fewer REPEATS.")

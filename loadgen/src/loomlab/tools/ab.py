@@ -33,7 +33,6 @@ class Ab(Tool):
     one_target = True
     http = "1.0"
     max_connections = 20_000
-    bytes_per_request = 60
     cpu_ms_per_request = 0.05
     most_cpus = 1
     discards = True

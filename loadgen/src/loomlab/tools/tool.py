@@ -62,7 +62,6 @@ class Tool(ABC):
     http = "1.1"  # the version that it speaks
     max_connections = sys.maxsize
     max_requests = sys.maxsize  # in one run
-    bytes_per_request = 70  # that it writes while its run goes
     cpu_ms_per_request: float  # of its whole container, at some 1,000 requests a second (docs/reference/scenarios.md)
     most_cpus = sys.maxsize  # that it can keep busy
     memory_mb_per_connection = 0.0
