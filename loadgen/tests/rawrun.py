@@ -124,13 +124,11 @@ def load(target: str = "/capabilities", **changes: Any) -> dict[str, Any]:
     } | changes  # fmt: skip
 
 
-def rows(
-    latency_ms: Callable[[float], float] = lambda _: LATENCY_MS, connections: int = CONCURRENCY
-) -> list[tuple[int, int]]:
+def rows(latency_ms: Callable[[float], float] = lambda _: LATENCY_MS) -> list[tuple[int, int]]:
     """(start, latency in ms) of each answer; ab rounds starts down. `latency_ms` is by the second of the start."""
     answered = []
-    for connection in range(connections):
-        start = connection / connections * 0.92
+    for connection in range(CONCURRENCY):
+        start = connection / CONCURRENCY * 0.92
         while True:
             took = latency_ms(start)
             if start + took / 1000 > SECONDS:

@@ -4,10 +4,11 @@ import gzip
 import math
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,15 +16,14 @@ import pytest
 from markupsafe import Markup
 
 from loomlab.answer.figures import CPU, MEMORY
-from loomlab.answer.loads import LoadGroup, load_groups
+from loomlab.answer.loads import load_groups
 from loomlab.records.files import RunFiles
 from loomlab.records.load import OpenRate, RateStep
 from loomlab.records.models import Latency, Run, Verdict
 from loomlab.report import chart
 from loomlab.report import page as report
-from loomlab.report.chart import Course, Drawing, Look, course_of, looks
+from loomlab.report.chart import Drawing, Look, course_of, looks
 from loomlab.report.experiment import Experiment, effect_cell, read_experiment
-from loomlab.report.opening import caveats_of
 from loomlab.report.page import write_report
 from report_folder import HEAPS, LOAD, NAMES, NEGATIVE, PAIR, blocks, edit, experiment_of, folder_of, holding, run_of
 
@@ -58,20 +58,6 @@ def lines_of(drawing: Drawing | None, style: str) -> list[tuple[float, float]]:
     return [(min(xs), max(xs)) for xs in places]
 
 
-def test_an_invalid_run_spoils_its_block_is_listed_and_is_a_hollow_dot(experiment: Experiment) -> None:
-    spoilt = next(run for run in experiment.runs if run.approach == "tomcat-virtual" and run.cell == 1).run
-    runs = [run.model_copy(update={"verdict": "invalid"}) if run.run == spoilt else run for run in experiment.runs]
-    summary = experiment.summary.model_copy(update={"runs": runs})
-    known = replace(experiment, summary=summary, loads=load_groups(runs))
-    controlled = [one for one in known.comparisons(CPU) if one.kind == "controlled"]
-    drawn = dots(chart.repeats(CPU, known.loads[0], looks(experiment.approaches, {}, {})))
-
-    assert sorted(len(one.blocks) for one in controlled) == [3, 4, 4, 4]
-    assert any(f"tomcat-virtual: run {spoilt} is invalid" in line for line in caveats_of(known).dropped)
-    assert len(drawn) == 16
-    assert sum("stroke: var(--invalid" in style and "fill: #" not in style for *_, style in drawn) == 1
-
-
 def test_a_stroke_is_at_the_mean_of_the_runs_that_count() -> None:
     verdicts: list[Verdict] = ["valid", "valid", "invalid"]
     costs = zip((1.0, 1.2, 3.0), verdicts, strict=True)
@@ -82,33 +68,31 @@ def test_a_stroke_is_at_the_mean_of_the_runs_that_count() -> None:
     low, high, _ = sorted(x for x, *_ in dots(drawn))
 
     assert [low < left == right < high for left, right in lines_of(drawn, "stroke-width: 1.6")] == [True]
+    assert ["stroke: var(--invalid" in style and "fill: #" not in style for *_, style in dots(drawn)].count(True) == 1
 
 
-def test_an_invalid_run_is_in_no_band_and_no_line_of_means() -> None:
-    look, latency = looks(NAMES, {}, {}), Latency(p50=900, p90=950, p99=990)
-    counted = [run.model_copy(update={"latency_ms": latency}) for run in blocks(2)]
-    spoilt = counted[0].model_copy(
-        update={"run": "9-x", "repeat": 9, "verdict": "invalid", "latency_ms": Latency(p50=9000, p90=9500, p99=9900)}
-    )
-    alone, beside = (load_groups(runs)[0] for runs in (counted, [*counted, spoilt]))
-
-    assert chart.distribution(beside, look) == chart.distribution(alone, look) is not None
-
-
-def test_the_line_over_load_leaves_out_invalid_runs() -> None:
+def test_an_invalid_run_is_in_no_line_of_means() -> None:
+    latency = Latency(p50=900, p99=990)
     runs = [
-        run_of(NAMES[0], repeat, cell=cell, run=f"{cell}{repeat}-x", load=replace(LOAD, connections=cell), **changes)
+        run_of(
+            NAMES[0],
+            cell=cell,
+            run=f"{cell}-x",
+            load=replace(LOAD, connections=cell),
+            cpu_ms_per_request=cell,
+            latency_ms=latency,
+        )
         for cell in (1, 2)
-        for repeat, changes in enumerate(({"cpu_ms_per_request": 1.0}, {"cpu_ms_per_request": 1.2}), 1)
     ]
-    spoilt = runs[0].model_copy(update={"run": "9-x", "cpu_ms_per_request": 1.19, "verdict": "invalid"})
+    of_spoilt = {"cpu_ms_per_request": 1.5, "verdict": "invalid", "latency_ms": Latency(p50=9000, p99=9900)}
 
-    def line(runs: list[Run]) -> list[str]:
-        drawn = chart.over_load(CPU, load_groups(runs), looks([NAMES[0]], {}, {}))
-        assert drawn is not None
-        return re.findall(r'd="([^"]+)"[^>]+stroke-width: 1.3', drawn.svg)
+    def lines(runs: list[Run]) -> list[list[str]]:
+        loads, look = load_groups(runs), looks([NAMES[0]], {}, {})
+        drawn = [chart.over_load(CPU, loads, look), chart.distribution(loads[0], look)]
+        return [re.findall(r'd="([^"]+)"[^>]+stroke-width: 1.3', one.svg if one else "") for one in drawn]
 
-    assert line([*runs, spoilt]) == line(runs) != []
+    assert lines([*runs, runs[0].model_copy(update={"run": "9-x"} | of_spoilt)]) == lines(runs)
+    assert all(lines(runs))
 
 
 @pytest.mark.parametrize(
@@ -148,13 +132,7 @@ def test_a_percentile_that_a_repeat_lacks_is_not_drawn_and_the_band_has_every_re
     assert two < all_of_them
     svg = (drawn(whole, low) or Drawing("", Markup())).svg
     band = re.search(r'FillBetween.*?d="M (\S+) (\S+) \nL (\S+) (\S+)', svg, re.DOTALL)
-    line = re.search(r'd="M (\S+) (\S+)[^>]*stroke-width: 1.3', svg)
-    assert band
-    assert line
-    height = float(re.findall(r'viewBox="0 0 \S+ ([\d.]+)"', svg)[0])
-    assert band[1] == band[3] == line[1]
-    assert height + (float(band[2]) + float(band[4])) / 2 == pytest.approx(float(line[2]))
-    assert abs(float(band[2]) - float(band[4])) > 20
+    assert band and abs(float(band[2]) - float(band[4])) > 20
 
 
 def test_the_interval_lies_about_the_mean_and_the_margin_about_equality() -> None:
@@ -168,6 +146,7 @@ def test_the_interval_lies_about_the_mean_and_the_margin_about_equality() -> Non
     drawn = chart.effects(CPU, [comparison], looks(NAMES, {}, {}))
     ((low, high),) = lines_of(drawn, "stroke-width: 4")
     ((mean, _),) = lines_of(drawn, "stroke-width: 1.6")
+    assert len({x for x, *_ in dots(drawn)}) == len(costs)
     ((even, _),) = lines_of(drawn, "dasharray")
     ((least, most),) = lines_of(drawn, "a band")
 
@@ -178,11 +157,6 @@ def test_the_interval_lies_about_the_mean_and_the_margin_about_equality() -> Non
     assert f">{effect_cell(comparison)[0]}</text>" in drawn.svg
     label = next(text for text in re.findall(">([^<]+)</text>", drawn.svg) if "←" in text)
     assert label.index("less") < label.index("more")
-    ticks = {text: float(x) for x, text in re.findall(r'x="([\d.]+)"[^>]*>([+−][\d.]+|0\.0)</text>', drawn.svg)}
-    assert [text[0] for text in sorted(ticks, key=lambda text: ticks[text])] == sorted(
-        (text[0] for text in ticks), key="−0+".index
-    )
-    assert ticks["0.0"] == pytest.approx(even, abs=0.1)
 
 
 def test_a_block_with_a_suspect_run_is_a_hollow_dot() -> None:
@@ -227,15 +201,6 @@ def test_what_was_not_measured_is_not_drawn(experiment: Experiment) -> None:
     assert chart.over_load(CPU, [first], look) is None
     assert chart.distribution(load_groups([run_of(NAMES[0], p50=None)])[0], look) is None
     assert course_of(experiment.runs[0], None) is None
-
-
-def test_every_block_is_a_dot_at_its_ratio(experiment: Experiment) -> None:
-    comparisons = experiment.comparisons(CPU, "500 connections")[:1]
-    drawn = [x for x, *_ in dots(chart.effects(CPU, comparisons, looks(experiment.approaches, {}, {})))]
-    effects = [block.effect for block in comparisons[0].blocks]
-
-    assert len(drawn) == 4
-    assert np.argsort(drawn).tolist() == np.argsort(effects).tolist()
 
 
 @pytest.mark.parametrize("heaps", [HEAPS, NEGATIVE, {"tomcat-virtual": (-3, -3), "tomcat-platform": (-3, -3)}])
@@ -290,29 +255,19 @@ def test_a_second_without_an_answer_counts_but_not_between_the_slices_of_a_pair(
     rows = gzip.decompress(packed.read_bytes()).splitlines(keepends=True)
     packed.write_bytes(gzip.compress(b"".join([*rows[:2001], *rows[3001:]])))
 
-    course = course_of(run.model_copy(update={"partner": partner, "twin_of": partner}), files)
-
-    assert course is not None
-    seconds, values = course.panels["throughput"]
-    assert (seconds[0], seconds[-1]) == (0, 59)
-    assert values[[10, 19, 25]].tolist() == pytest.approx([100, edge, hole], nan_ok=True)
-    assert "cpu" in course.panels  # of a pair, a twin has a container of its own
-
-
-def test_a_counter_that_began_anew_does_not_fall(folder: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(folder, tmp_path / folder.name)
-    run = read_experiment(copy).runs[0]
-    files = RunFiles(copy / "runs" / run.run)
-
     def restart(record: Any) -> None:
         values = record["containers"][0]["values"]
         values[20:] = [[time, str(place)] for place, (time, _) in enumerate(values[20:])]
 
     edit(files.metrics, restart)
 
-    course = course_of(run, files)
+    course = course_of(run.model_copy(update={"partner": partner, "twin_of": partner}), files)
+
     assert course is not None
-    assert np.nanmin(course.panels["cpu"][1]) >= 0
+    seconds, values = course.panels["throughput"]
+    assert (seconds[0], seconds[-1]) == (0, 59)
+    assert values[[10, 19, 25]].tolist() == pytest.approx([100, edge, hole], nan_ok=True)
+    assert np.nanmin(course.panels["cpu"][1]) >= 0  # of a pair, a twin has a container of its own
 
 
 @pytest.mark.parametrize("name", ["_x", "$a$", "$\\foo$"])
@@ -331,37 +286,23 @@ def test_loads_of_two_units_are_on_no_scale_together() -> None:
     assert chart.over_load(CPU, load_groups(runs), looks([NAMES[0]], {}, {})) is None
 
 
-def test_the_seconds_are_of_the_middle_run_that_counts_at_the_largest_load(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    copy = shutil.copytree(folder, tmp_path / folder.name)
-    least = (0.5, "invalid")
-    costs = {
-        "tomcat-platform": ((1.0, "valid"), (2.0, "valid"), (3.0, "valid"), least),
-        "tomcat-virtual": ((1.0, "valid"), (0.1, "invalid"), (2.0, "suspect"), least),
-        "webflux-netty": ((1.0, "invalid"), (2.0, "invalid"), (3.0, "invalid"), least),
-        "virtual-netty": ((1.0, "valid"), (5.0, "invalid"), (6.0, "invalid"), least),
-    }
-
-    def change(summary: Any) -> None:
-        for run in summary["runs"]:
-            cost, verdict = costs[run["approach"]][run["repeat"] - 1]
-            run.update(cpu_ms_per_request=cost, verdict=verdict)
-
-    edit(copy / "summary.json", change)
-    chosen: list[tuple[float, str, float | None]] = []
-
-    def courses(load: LoadGroup, every: Sequence[Course], _: Any) -> list[Drawing]:
-        chosen.extend((load.amount, one.run.approach, one.run.cpu_ms_per_request) for one in every)
-        return []
-
-    monkeypatch.setattr(chart, "courses", courses)
-    write_report(copy)
-
-    assert chosen == [
-        (2000, "tomcat-platform", 2.0), (2000, "tomcat-virtual", 2.0), (2000, "virtual-netty", 1.0),
-        (2000, "webflux-netty", 2.0),
+def test_the_seconds_are_of_the_middle_run_that_counts_at_the_largest_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    verdicts: dict[float, Verdict] = {3.0: "valid", 0.1: "invalid", 1.0: "valid", 2.0: "suspect", 0.2: "invalid"}
+    runs = [
+        run_of(
+            name, repeat, cell=cell, run=f"{cell}{repeat}-{name}", load=replace(LOAD, connections=cell),
+            cpu_ms_per_request=cost, verdict=verdict if name == NAMES[0] else "invalid",
+        )
+        for cell in (1, 2)
+        for name in NAMES
+        for repeat, (cost, verdict) in enumerate(verdicts.items(), 1)
     ]  # fmt: skip
+    monkeypatch.setattr(report, "course_of", lambda run, _: run)
+    monkeypatch.setattr(chart, "courses", lambda load, every, _: [load, *every])
+
+    chosen: list[Any] = [*report._courses(experiment_of(runs), {})]
+    assert chosen[0].amount == 2
+    assert [(run.approach, run.cpu_ms_per_request) for run in chosen[1:]] == [(NAMES[1], 1.0), (NAMES[0], 2.0)]
 
 
 def test_a_twin_has_the_colour_of_its_approach_and_a_shape_of_its_own(
@@ -369,20 +310,14 @@ def test_a_twin_has_the_colour_of_its_approach_and_a_shape_of_its_own(
 ) -> None:
     folder = folder_of(tmp_path, PAIR, repeats=1, twin=True)
     edit(
-        folder / "order.json",
-        lambda order: order.update(colours={"tomcat-platform": "#123456", "tomcat-virtual": "#654321"}),
+        folder / "order.json", lambda order: order.update(colours=dict(zip(PAIR, ("#123456", "#654321"), strict=True)))
     )
-    given: list[dict[str, chart.Look]] = []
-
-    def looks(*known: Any) -> dict[str, chart.Look]:
-        given.append(chart.looks(*known))
-        return given[0]
-
-    monkeypatch.setattr(report, "looks", looks)
+    given = Mock(wraps=looks)
+    monkeypatch.setattr(report, "looks", given)
 
     write_report(folder)
 
-    (look,) = given
+    look = looks(*given.call_args.args)
     twin = next(name for name in look if name.endswith("-twin"))
     own = look[twin.removesuffix("-twin")]
     assert look[twin].colour == own.colour in {"#123456", "#654321"}

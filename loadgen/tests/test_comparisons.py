@@ -248,12 +248,6 @@ def test_an_invalid_run_costs_its_block_and_no_contrast(
     assert {one.verdict for one in after.runs if one.run != SPOILT} == {"valid"}
 
 
-def test_what_refused_to_tell_of_itself_is_unknown_and_differs_in_nothing_else(tmp_path: Path) -> None:
-    summed_up(tmp_path, 5)
-    reasons = {reason for one in retold(tmp_path, SPOILT, {"error": "refused"}).runs for reason in one.reasons}
-    assert ["/about was not recorded" in reason for reason in reasons] == [True]
-
-
 def test_an_approach_without_a_run_that_counts_is_named_by_what_there_is(tmp_path: Path) -> None:
     got = summed_up(tmp_path, 3, {name: {"verdict": "invalid"} for name in EVERY})
     assert pair(got).kind == "controlled"

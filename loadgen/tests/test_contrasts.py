@@ -37,18 +37,13 @@ def test_two_stacks_differ_in_server_framework_and_client_and_finer_parts_go_wit
         ({"style": "idiomatic"}, "style", "lean", "idiomatic"),
         ({"inbound__framework": None}, "framework", "spring-webmvc", "none"),
         ({"outbound__client": "jdk-httpclient"}, "client", "apache-httpclient", "jdk-httpclient"),
-        ({"inbound__transport": "socket"}, "inbound.transport", "nio", "socket"),
         ({"inbound__socket_thread_kind": "virtual"}, "inbound.socket_thread_kind", "platform", "virtual"),
-        ({"inbound__socket_threads": 16}, "inbound.socket_threads", "2", "16"),
-        ({"inbound__internals__processor_cache": 200}, "inbound.internals.processor_cache", "-1", "200"),
         ({"inbound__internals__dispatch": "other"}, "inbound.internals.dispatch", "none", "other"),
         ({"outbound__internals": {"unsafe": False}}, "outbound.internals.unsafe", "none", "false"),
-        ({"inbound__backlog": 128}, "inbound.backlog", "16384", "128"),
         ({"inbound__version": "10"}, "inbound.version", HEADLINE["tomcat-platform"]["inbound"]["version"], "10"),
         ({"inbound__tcp_no_delay": ...}, "inbound.tcp_no_delay", "true", "none"),
         ({"outbound__pool.size": 7}, "outbound.pool.size", "none", "7"),
         ({"jvm__gc_beans": ["ZGC"]}, "jvm.gc_beans", '["PS MarkSweep", "PS Scavenge"]', '["ZGC"]'),
-        ({"jvm__max_heap_bytes": 7}, "jvm.max_heap_bytes", "709885952", "7"),
     ],
 )  # fmt: skip
 def test_what_differs_besides_the_model_makes_it_of_stacks(change: dict[str, Any], part: str, a: str, b: str) -> None:
@@ -218,8 +213,6 @@ def test_of_many_pairs_a_note_names_the_first() -> None:
         Contrast(a="a", b=str(number), kind="stack", differs=[{"part": "server", "a": "x", "b": "y"}])
         for number in range(6)
     ]
-
-    assert "pairs more" not in lines("contrasts.txt", contrasts=stacks[:4])[0]
     (note,) = lines("contrasts.txt", contrasts=stacks)
     assert "a and 3 differ in server; 2 pairs more" in note
 

@@ -121,16 +121,6 @@ def test_one_of_which_the_engine_tells_nonsense_does_not_disturb_others(
     assert LIMITED in page
 
 
-def test_what_changes_while_a_container_is_up_is_told(engine: FakeEngine, registry: CollectorRegistry) -> None:
-    before = value(registry, "start_time_seconds"), value(registry, "spec_cpu_quota")
-    engine.started = "2026-11-23T10:11:22Z"
-    engine.quotas_ncpu[FREE] = 150_000_000
-
-    assert before == (1795428672, None)
-    assert value(registry, "start_time_seconds") == 1795428682
-    assert value(registry, "spec_cpu_quota") == 15_000
-
-
 def test_an_engine_that_does_not_answer_is_named(tmp_path: Path) -> None:
     with pytest.raises(CannotMeasureError, match=r"does not answer at .*none\.sock"):
         list(ContainerFigures(tmp_path / "none.sock").collect())

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from loomlab.answer.figures import FIGURES, MEMORY, THREADS, THROUGHPUT, Spread, spread
-from loomlab.basics.format import UNKNOWN, amount, counted, fixed, number, percent, rough_percent, signed
+from loomlab.basics.format import UNKNOWN, amount, fixed, number, percent, rough_percent, signed
 from loomlab.basics.trend import trend
 from loomlab.records.models import Gc, Latency
 from loomlab.records.raw import LiveBytes
@@ -124,11 +124,6 @@ def test_an_amount_is_a_size_and_never_0_for_what_is_not(value: float, said: str
 
 def test_nothing_is_a_number_and_what_was_not_measured_is_none() -> None:
     assert [fixed(value, 1) for value in (0.0, 1234.56, None)] == ["0.0", "1,234.6", UNKNOWN]
-
-
-@pytest.mark.parametrize(("count", "said"), [(0, "0 runs"), (1, "1 run"), (2, "2 runs"), (1234, "1,234 runs")])
-def test_what_is_counted_is_one_or_several(count: int, said: str) -> None:
-    assert counted(count, "run") == said
 
 
 def test_slope_and_error_are_those_of_least_squares() -> None:

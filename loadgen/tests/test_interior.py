@@ -15,7 +15,7 @@ from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S, fitting_dura
 from loomlab.judge.interior import InteriorFigures, figures_of, latency_of_due, window_figures
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users, UserStage
 from loomlab.records.models import Latency
-from loomlab.records.requestlog import LEVELS, RequestLog
+from loomlab.records.requestlog import RequestLog
 from rawrun import log_of
 from saying import figures
 
@@ -296,9 +296,3 @@ def test_percentiles(latencies_ms: list[float], others: dict[str, Any], percenti
         assert getattr(got, name) == (None if numbers else figure)
         assert set(numbers.split()) <= figures(got.withheld.get(name))
     assert (got.mean, got.max) == pytest.approx((np.mean(latencies_ms), max(latencies_ms)))
-
-
-def test_without_an_answer_there_is_no_latency() -> None:
-    got = due([], failed_start_s=[1.0] * 50)
-    assert got.mean is got.max is None
-    assert all(getattr(got, name) is None for name in LEVELS)

@@ -316,14 +316,7 @@ def test_a_log_normal_delay_has_no_floor_and_the_mean_of_its_distribution() -> N
     assert got.mean_ms == pytest.approx(335.39, abs=0.01)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "-1", "300ms", "0.3", "60001", "300\n", "\uff13\uff10\uff10", "uniform", "uniform:200", "uniform:400:200",
-        "uniform:0:60001", "uniform:-1:5", "lognormal:0:900", "lognormal:900:900", "lognormal:900:300",
-        "lognormal:300:60001", "normal:300:900", "uniform:1:2:3",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", ["", "300\n", "\uff13\uff10\uff10"])
 def test_what_is_no_delay_is_refused_with_its_value_and_examples(text: str) -> None:
     with pytest.raises(UsageError) as refused:
         delay_of(text)

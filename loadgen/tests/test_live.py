@@ -19,7 +19,7 @@ from loomlab.run.management import exposed_values
 from loomlab.run.process import CLOCK_TICKS
 from loomlab.run.prometheus import answered
 from loomlab.tools.known import tool
-from served import NOBODY, prometheus
+from served import prometheus
 
 STEPS = OpenRate((RateStep(250, 60), RateStep(500, 30), RateStep(1000, 60)))
 RUN_DIR = Path("results/20261121T060000Z-ladder/runs/3-tomcat-virtual")
@@ -119,11 +119,6 @@ def test_of_a_tool_without_live_figures_the_server_counts() -> None:
 
     assert lines == ["measure 50 %, 75 s left  1,000 requests/s, 0 errors/s (the server's count)"]
     assert queries == ['sum by (status) (rate(lab_requests_seconds_count{service="tomcat-virtual"}[5s]))']
-
-
-@pytest.mark.parametrize("name", ["ab", "vegeta"])
-def test_without_prometheus_the_rate_is_unknown(name: str) -> None:
-    assert shown(NOBODY, name, 30) == ["measure 20 %, 120 s left  requests a second: unknown"]
 
 
 @pytest.fixture

@@ -19,9 +19,8 @@ from loomlab.records.load import Closed, Shape
 from loomlab.records.models import Run
 from loomlab.records.order import changing, read_order
 from loomlab.records.raw import LiveBytes, Warmup
-from loomlab.run.console import Stop
 from loomlab.run.measure import fitted
-from loomlab.run.process import boot_id, run_tool
+from loomlab.run.process import boot_id
 from loomlab.tools.known import KNOWN, tool
 from misbehaving import EVERY, HELD, running
 from ordered import ordered
@@ -163,17 +162,6 @@ def test_a_scenario_is_run_at_its_scale_and_judged(tmp_path: Path) -> None:
 
 
 @TOOLS
-def test_an_unknown_host_leaves_no_figures_and_the_tools_own_words(tmp_path: Path) -> None:
-    out = small(tmp_path, "no-such-host.invalid")
-    measured(out, "", None)
-
-    run = judged(out)
-    assert run.requests is run.errors is run.throughput_rps is None
-    assert "apr_sockaddr_info_get() for no-such-host.invalid" in run.reasons[0]
-    assert not any("too short" in reason for reason in run.reasons)
-
-
-@TOOLS
 @pytest.mark.parametrize(
     ("name", "behaviour", "rule", "reason"),
     [
@@ -197,18 +185,6 @@ def test_a_server_that_misbehaves_or_is_not_there_is_judged_not_skipped(
     assert behaviour or (run.errors, run.throughput_rps, run.latency_ms.p50) == (run.requests, None, None)
     assert behaviour != "non2xx" or run.errors == pytest.approx((run.requests or 0) / EVERY, rel=0.2)
     assert behaviour != "stall" or run.failed_latency_ms.p50 == pytest.approx(30_000, rel=0.1)
-
-
-@TOOLS
-def test_a_stall_is_cut_short_so_that_ab_reports_what_it_has(tmp_path: Path) -> None:
-    output = tmp_path / "ab.txt"
-    with running("127.0.0.14", 0.05, "stall"):
-        command = ["ab", "-k", "-r", "-s", "30", "-t", "30", "-n", "9000", "-c", "20", "http://127.0.0.14:8080/"]
-        run, samples = run_tool(command, output, 60, 2, Stop(), lambda *_: None)
-
-    assert run.stopped_by == "stall"
-    assert "Complete requests:      60" in output.read_text()
-    assert len(samples) >= 3
 
 
 @TOOLS

@@ -42,7 +42,10 @@ def test_without_a_controlled_contrast_it_says_whether_there_is_none_or_none_is_
 
 def test_the_only_contrast_is_told_even_if_it_is_of_stacks() -> None:
     experiment = experiment_of(blocks(3, cpu_ms_per_request=0.4), "stack")
-    assert set(comparing(experiment, CPU)) <= set(opening_of(experiment).found)
+    same = Contrast(a=NAMES[0], b="twin", kind="same", differs=[])
+    for contrasts in (experiment.summary.contrasts, [*experiment.summary.contrasts, same]):
+        found = opening_of(experiment_of(experiment.runs, contrasts=contrasts)).found
+        assert set(comparing(experiment, CPU)) <= set(found)
 
 
 def test_what_is_not_known_stands_beside_what_is() -> None:
@@ -205,35 +208,23 @@ def test_a_tail_that_hangs_on_runs_that_were_left_out_is_told_not_to_be_known() 
 
     assert (tail.apart, tail.swayed) == (True, True)
     assert (tail.sentence in opening.found, tail.sentence in opening.more) == (False, True)
+    assert effect_cell(tail) == ("not known", None)
 
 
-def test_the_repeats_make_up_for_the_comparison_with_the_fewest_blocks_whatever_a_twin_lacks() -> None:
-    runs = at_loads([0.8] * 5, [0.8] * 5)
-    runs[0] = runs[0].model_copy(update={"verdict": "invalid"})
-    twin = [
-        run.model_copy(update={"approach": "twin", "twin_of": NAMES[1], "run": f"{run.run}-twin", "verdict": verdict})
-        for run, verdict in zip(
-            (one for one in blocks(5) if one.approach == NAMES[1]), ["invalid"] * 4 + ["valid"], strict=True
-        )
-    ]
-    same = Contrast(a=NAMES[1], b="twin", kind="same", differs=[])
-    contrasts = [*experiment_of(runs).summary.contrasts, same]
-
-    (one,) = (text for text in opening_of(experiment_of(runs)).more if "REPEATS" in text)
-    assert {"4", "5", "6"} <= figures(one.replace("REPEATS=", ""))
-    told = opening_of(experiment_of([*blocks(5), *twin], contrasts=contrasts)).more
-    assert [text for text in told if "REPEATS" in text] == []
-
-
-def test_so_many_repeats_are_told_as_the_least_certain_load_needs_and_one_invalid_run_is_not_every_run() -> None:
+def test_so_many_repeats_are_told_as_the_least_certain_load_needs_whatever_a_twin_lacks() -> None:
+    """One invalid run is not every run."""
     runs = at_loads([value**0.3 for value in NOISY], [value**0.5 for value in NOISY])
     runs[0] = runs[0].model_copy(update={"verdict": "invalid"})
-    experiment = experiment_of(runs)
-    likely = [one.blocks_likely or 0 for one in experiment.comparisons(CPU)]
+    other = next(one for one in runs if one.approach == NAMES[1])
+    twin = other.model_copy(update={"approach": "twin", "twin_of": NAMES[1], "run": "1-twin"})
+    same = Contrast(a=NAMES[1], b="twin", kind="same", differs=[])
+    experiment = experiment_of([*runs, twin], contrasts=[*experiment_of(runs).summary.contrasts, same])
+    likely = [one.blocks_likely or 0 for one in experiment.comparisons(CPU) if one.kind != "same"]
     told = " ".join(sentences(experiment))
 
     assert 0 < min(likely) < max(likely) <= 100
     assert f"REPEATS={max(likely)} " in told
+    assert "only 4 of 5 blocks count; REPEATS=6 " in told
     assert "Every run" not in told
 
 
@@ -278,21 +269,6 @@ def test_what_the_opening_says_beside_comparisons_is_approved(snapshot: Snapshot
 def test_a_controlled_contrast_without_a_block_is_not_said_not_to_be_there(runs: list[Run]) -> None:
     without = opening_of(experiment_of(runs, "stack")).found[-1]
     assert without not in opening_of(experiment_of(runs)).found
-
-
-def test_a_twin_leaves_the_only_contrast_of_stacks_to_be_told() -> None:
-    runs = blocks(3, cpu_ms_per_request=0.4)
-    twin = [
-        run.model_copy(update={"approach": "twin", "twin_of": NAMES[0], "run": f"{run.run}-twin"})
-        for run in runs
-        if run.approach == NAMES[0]
-    ]
-    stack, same = (
-        Contrast(a=NAMES[0], b=b, kind=kind, differs=[]) for b, kind in ((NAMES[1], "stack"), ("twin", "same"))
-    )
-
-    found = opening_of(experiment_of([*runs, *twin], contrasts=[stack, same])).found
-    assert set(comparing(experiment_of(runs, "stack"), CPU)) <= set(found)
 
 
 def test_a_run_without_its_cost_is_told_to_have_none() -> None:

@@ -146,17 +146,10 @@ def test_a_difference_below_the_resolution_is_none_that_was_found() -> None:
     assert rounded([2.0] * 5, [1.0] * 5, 0).apart
 
 
-def test_a_fine_resolution_changes_nothing_that_is_read_and_one_above_the_figure_leaves_no_end() -> None:
-    plain, fine = compared(LESS, figure=P99), rounded(LESS, BASE, 1e-6)
-
-    assert (fine.low, fine.high) == pytest.approx((plain.low, plain.high), rel=1e-4)
-    assert fine.word == plain.word
-    assert rounded([0.4] * 3, [1.0] * 3, 1.0).interval == (0.0, math.inf)
-
-
 def test_the_interval_is_wider_by_what_the_rounding_of_both_sides_may_have_moved() -> None:
     got = rounded([100.0] * 5, [50.0] * 5, 1.0)
     assert (got.low, got.high) == pytest.approx((2 * 0.995 * 0.99, 2 / 0.995 / 0.99))
+    assert rounded([0.4] * 3, [1.0] * 3, 1.0).interval == (0.0, math.inf)
 
 
 def test_a_lower_bound_on_one_side_is_in_no_margin_either() -> None:
@@ -333,7 +326,6 @@ def test_so_many_blocks_are_likely_as_have_the_power() -> None:
     assert blocks_likely(found, 0.10, 4) == 8
     assert blocks_likely(estimates(of_spread(1.0, 0.1, 5)), 0.10, 4) == 6
     assert power(0.191, 0.122, 8, 0.10, 4) == pytest.approx(0.82, abs=0.01)
-    assert power(0.191, 0.122, 10, 0.10, 4) == pytest.approx(0.94, abs=0.01)
 
 
 def test_rounding_widens_the_interval_and_the_p_value_is_of_what_is_nearest_to_0() -> None:

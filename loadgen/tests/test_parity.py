@@ -56,25 +56,18 @@ def test_what_nothing_explains_is_suspect(approach: str, changes: dict[str, Any]
     assert [one.partition(" differs")[0] for one in got.suspicions] == [f"Parity: {member}"]
 
 
-def test_what_differs_is_told_with_its_values_and_approaches() -> None:
-    first, heap = (
-        of(f"tomcat-{kind}", jvm__max_heap_bytes=size) for kind, size in (("platform", 100), ("virtual", 90))
-    )
+def test_sizes_that_differ_and_what_is_not_known_are_told() -> None:
     silent = subject("tomcat-virtual", probe=Probe(target="/x", error="nobody there"))
 
-    assert audit([first, heap]).suspicions == [
-        "Parity: jvm.max_heap_bytes differs and nothing explains it: 100 from tomcat-platform; 90 from tomcat-virtual."
-    ]
-    assert audit([sized("tomcat-platform"), sized("tomcat-virtual", 154)]).suspicions == [
-        "Answers differ in size: 150.0 bytes per request from tomcat-platform, 154.0 from tomcat-virtual "
-        "(the limit is 2 %)."
-    ]
+    (sizes,) = audit([sized("tomcat-platform"), sized("tomcat-virtual", 154)]).suspicions
+    assert "150.0 bytes per request from tomcat-platform, 154.0 from tomcat-virtual" in sizes
     assert audit([of("tomcat-platform"), silent]).suspicions == [
         "The effective configuration of tomcat-virtual is unknown: /about was not recorded.",
         "The probe found no answer: nobody there.",
     ]
-    none = audit([subject("tomcat-platform"), subject("tomcat-virtual")])
-    assert none == Audit(notes=["The effective configurations were not compared: no run recorded /about."])
+    assert audit([subject("tomcat-platform"), subject("tomcat-virtual")]) == Audit(
+        notes=["The effective configurations were not compared: no run recorded /about."]
+    )
 
 
 def test_how_jetty_dispatches_follows_from_the_model_and_is_one_for_an_approach() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from loomlab.answer.summary import finish
-from loomlab.basics.errors import HostError, UsageError
+from loomlab.basics.errors import HostError
 from loomlab.cli import main
 from loomlab.judge.rules import RULES
 from loomlab.plan.host import Host, Lab
@@ -137,11 +137,6 @@ def test_benchmarks_name_what_there_is_and_every_load_was_measured(benchmark: Be
         assert {*claim.figures} <= {figure for one in own for figure in one.figures}
         assert {side.partition(" on JDK ")[0] for side in [*claim.of, claim.to] if side} <= {*APPROACHES}
         assert {*claim.despite} <= {rule.name for rule in RULES}
-
-
-def test_an_unknown_benchmark_is_refused_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match=HEY):
-        read_benchmark(PUBLISHED, "virtual-thread-hey")
 
 
 def test_what_was_published_once_is_held_against_each_and_what_was_not_has_no_value() -> None:

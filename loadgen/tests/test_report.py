@@ -22,7 +22,7 @@ from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.records.raw import LiveBytes
 from loomlab.report import page as report
 from loomlab.report.experiment import read_experiment, verdict_counts
-from loomlab.report.opening import Opening, caveats_of, opening_of
+from loomlab.report.opening import Opening, caveats_of
 from loomlab.report.page import write_report
 from report_folder import HEADLINE, HOSTILE, PAIR, Page, edit, first_run, folder_of, hostile, page_of
 from saying import exit_code
@@ -114,6 +114,8 @@ def test_every_run_has_a_row_with_what_others_took_of_its_cpus(tmp_path: Path) -
 
     for cell, count in ((">12.3<", 2), (">4.0<", 2), (">1,234</td>", 4), (">none<", 2)):
         assert html.count(cell) == count
+    assert "No run has the raw files from which its seconds are drawn." in html
+    assert 'href="runs/' not in html
 
 
 def test_a_single_run_has_nothing_to_compare(tmp_path: Path) -> None:
@@ -122,16 +124,11 @@ def test_a_single_run_has_nothing_to_compare(tmp_path: Path) -> None:
     assert "tomcat-virtual needs 1." in alone.text
 
 
-def test_how_differences_are_compared_is_said_where_there_are_any(tmp_path: Path) -> None:
-    def told(name: str, held: LiveBytes) -> str:
-        (tmp_path / name).mkdir()
-        return page_of(folder_of(tmp_path / name, PAIR, live_bytes_per_request=held)).text
-
-    negative = told("negative", LiveBytes(heap=-3_000, stacks_off_heap=200, kernel=100))
-
-    assert "-2.64" in negative
-    assert "arithmetic means" in negative
-    assert "arithmetic means" not in told("none", LiveBytes())
+def test_how_differences_are_compared_is_said_where_there_are_any(tmp_path: Path, page: Page) -> None:
+    held = LiveBytes(heap=-3_000, stacks_off_heap=200, kernel=100)
+    negative = page_of(folder_of(tmp_path, PAIR, live_bytes_per_request=held)).text
+    assert ("-2.64" in negative, "arithmetic means" in negative) == (True, True)
+    assert "arithmetic means" not in page.text
 
 
 def test_the_summary_begins_with_the_sentences_and_the_table(experiment: Path, page: Page) -> None:
@@ -224,16 +221,8 @@ def test_what_is_wrong_with_a_folder_is_doubted(folder: Path, spoil: Callable[[P
 
 def test_only_runs_whose_raw_files_are_as_they_were_judged_are_drawn_second_by_second(folder: Path) -> None:
     (first_run(folder) / "raw" / "later").touch()
-    page = page_of(folder)
-
-    assert "raw/ has changed" in page.text
-    assert page.html.count('href="runs/1-') == 2
+    assert page_of(folder).html.count('href="runs/1-') == 2
     assert len(read_experiment(folder).raw) == 3
-    for run in (folder / "runs").iterdir():
-        shutil.rmtree(run / "raw")
-    page = page_of(folder)
-    assert "No run has the raw files from which its seconds are drawn." in page.text
-    assert 'href="runs/' not in page.html
 
 
 def test_requests_that_were_cut_off_leave_the_other_charts(folder: Path) -> None:
@@ -249,15 +238,11 @@ def test_what_was_found_beyond_the_first_sentences_is_folded_away_and_not_lost(
 ) -> None:
     found = [f"Sentence {number} (of {number} blocks)." for number in range(5)]
     monkeypatch.setattr(report, "MOST_FOUND", 2)
-    monkeypatch.setattr(report, "opening_of", lambda _: Opening(found, "What is unclear.", ["What more there is."]))
+    monkeypatch.setattr(report, "opening_of", lambda _: Opening(found, None, []))
 
-    page = page_of(folder)
-
-    opened, _, folded = page.text.partition(" 3 more ")
+    opened, _, folded = page_of(folder).text.partition(" 3 more ")
     assert [sentence in opened for sentence in found] == [True, True, False, False, False]
-    places = [folded.find(sentence) for sentence in [*found[2:], "What is unclear.", "What more there is."]]
-    assert places == sorted(places)
-    assert min(places) >= 0
+    assert [sentence in folded for sentence in found] == [False, False, True, True, True]
 
 
 def test_a_row_has_its_worst_verdict_and_a_pair_its_blocks_and_the_words_of_what_was_declared(tmp_path: Path) -> None:
@@ -301,24 +286,11 @@ def test_notes_of_the_summary_are_on_the_page_once(folder: Path) -> None:
 
 
 def test_whether_it_has_ended_and_how_to_make_it_again_is_said_where_it_is_known(folder: Path) -> None:
-    assert "not finished" not in page_of(folder).text
-    edit(folder / "summary.json", lambda summary: summary.update(finished=None))
-    edit(folder / "order.json", lambda order: order.update(asked={}))
-
-    text = page_of(folder).text
-
-    assert "not finished" in text
-    assert "The command is not known" in text
-
-
-def test_what_was_found_and_which_blocks_do_not_count_stand_in_the_summary_too(folder: Path) -> None:
-    edit(folder / "summary.json", lambda summary: summary["runs"][0].update(verdict="invalid"))
-    write_report(folder)
-    opening, caveats = opening_of(read_experiment(folder)), caveats_of(read_experiment(folder))
-    lines = (folder / "summary.md").read_text().splitlines()
-
-    assert opening.found
-    assert [f"- {told}" in lines for told in (*opening.found, *caveats.dropped)] == [True] * (len(opening.found) + 1)
+    for told in (False, True):
+        text = page_of(folder).text
+        assert ("not finished" in text, "The command is not known" in text) == (told, told)
+        edit(folder / "summary.json", lambda summary: summary.update(finished=None))
+        edit(folder / "order.json", lambda order: order.update(asked={}))
 
 
 def test_caveats_of_blocks_tries_and_runs_are_on_the_page(folder: Path) -> None:
@@ -333,9 +305,11 @@ def test_caveats_of_blocks_tries_and_runs_are_on_the_page(folder: Path) -> None:
 
     edit(folder / "summary.json", change)
     caveats, text = caveats_of(read_experiment(folder)), page_of(folder).text.partition(" Caveats Unfolded ")[0]
+    lines = (folder / "summary.md").read_text().splitlines()
 
     assert (len(caveats.dropped), len(caveats.host)) == (1, 1)
     assert again in caveats.host[0]
+    assert f"- {caveats.dropped[0]}" in lines
     assert [told for told in (*caveats.dropped, *caveats.host, sentence) if told not in text] == []
 
 

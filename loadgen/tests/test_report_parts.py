@@ -10,11 +10,10 @@ from loomlab.answer.figures import CPU, MEMORY, P99, THREADS
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.plan.planning import plan
 from loomlab.records.contrasts import Contrast
-from loomlab.records.models import Latency, Verdict
+from loomlab.records.models import Verdict
 from loomlab.report.chart import course_of
 from loomlab.report.experiment import Experiment, beside, csv_of, effect_cell, groups_of, read_experiment, table_of
 from loomlab.report.opening import caveats_of, opening_of
-from loomlab.statistics.comparison import CPU_PER_REQUEST
 from ordered import STAMP, TWO_CPUS, asked_for, lab_in
 from report_folder import HEAPS, NAMES, NEGATIVE, PAIR, blocks, edit, experiment_of, folder_of, holding, later, run_of
 
@@ -22,30 +21,6 @@ from report_folder import HEAPS, NAMES, NEGATIVE, PAIR, blocks, edit, experiment
 @pytest.fixture(scope="module")
 def experiment(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     return read_experiment(folder_of(tmp_path_factory.mktemp("results"), loads=(500, 2000), repeats=4))
-
-
-def test_the_report_and_the_summary_say_the_same_of_controlled_contrasts(experiment: Experiment) -> None:
-    summed_up = {
-        (contrast.kind, one.load, one.sentence, one.effect, one.p_holm)
-        for contrast in experiment.summary.contrasts
-        for one in contrast.comparisons
-        if (contrast.kind, one.figure) == ("controlled", CPU_PER_REQUEST.name)
-    }
-
-    assert len(summed_up) == 4
-    assert summed_up == {
-        (comparison.kind, comparison.load, comparison.sentence, comparison.effect, comparison.p_holm)
-        for comparison in experiment.comparisons(CPU)
-    }
-
-
-def test_what_was_declared_is_found_or_not_significant(experiment: Experiment) -> None:
-    opening, declared = opening_of(experiment), [one for one in experiment.comparisons(CPU) if one.kind == "controlled"]
-    found = [one for one in declared if one.word != "not significant"]
-
-    assert len(declared) == 4
-    assert {one.sentence for one in found} <= {*opening.found}
-    assert (opening.unclear is None) is (len(found) == len(declared))
 
 
 def test_a_pair_stands_together_and_below_it_what_it_shows(experiment: Experiment) -> None:
@@ -98,19 +73,6 @@ def test_a_cell_has_the_difference_with_its_unit_which_no_margin_is_of(
     comparisons = holding(heaps, margin=0.3).comparisons(MEMORY)
     assert [effect_cell(one) for one in comparisons] == ([cell] if cell else [])
     assert not any(one.margin or one.within_margin for one in comparisons)
-
-
-@pytest.mark.parametrize(("errors", "told"), [(0, False), (80, True)])
-def test_a_tail_that_hangs_on_runs_that_were_left_out_has_no_effect_on_the_page(errors: int, told: bool) -> None:
-    runs = [run_of("tomcat-platform", repeat, latency_ms=Latency(p99=1000), errors=0) for repeat in range(1, 6)]
-    for repeat in range(1, 6):
-        p99, failed = (880, 0) if repeat < 4 else (None, errors)
-        runs.append(run_of("tomcat-virtual", repeat, latency_ms=Latency(p99=p99), errors=failed))
-    (comparison,) = experiment_of(runs).comparisons(P99)
-    effect, interval = effect_cell(comparison)
-
-    assert len(comparison.blocks) == 3
-    assert (effect == "not known", interval is None) == (told, told)
 
 
 def test_the_tables_have_the_mean_and_the_range() -> None:

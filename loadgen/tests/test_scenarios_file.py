@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loomlab.basics.errors import UsageError
-from loomlab.plan.scenarios import Scenario, load_scenario, names, rate_rps, seconds, span_seconds
+from loomlab.plan.scenarios import Scenario, load_scenario, rate_rps, seconds, span_seconds
 from loomlab.records.files import parse
 from ordered import SCENARIOS
 
@@ -142,7 +142,3 @@ def test_what_has_no_known_unit_is_refused(
     for value in values:
         with pytest.raises(ValueError, match=allowed):
             read(value)
-
-
-def test_the_scenarios_that_are_shipped_are_read() -> None:
-    assert all(load_scenario(SCENARIOS, name) for name in names(SCENARIOS))

@@ -10,7 +10,7 @@ from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
 import loads
-from abouts import HEADLINE, TOMCATS, about
+from abouts import HEADLINE, TOMCATS
 from loads import load_of, rate
 from loomlab.answer.loads import load_groups
 from loomlab.answer.summary import summarise
@@ -88,12 +88,9 @@ def summed_up(folder: Path, runs: list[Run], **changes: Any) -> Summary:
     ("told", "kind", "note"),
     [
         (HEADLINE[TOMCATS[1]], "controlled", "differ in the concurrency model alone"),
-        (about(TOMCATS[1], style=...), "unknown", "differ is not known"), (..., "unknown", "differ is not known"),
-        ({"error": "refused"}, "unknown", "differ is not known"), ([], "unknown", "differ is not known"),
-        (about(TOMCATS[1], concurrency=[]), "unknown", "differ is not known"),
+        ([], "unknown", "differ is not known"),
     ],
-    ids=["whole", "no style", "nothing", "an error", "a list", "a list as model"],
-)  # fmt: skip
+)
 def test_which_rows_compare_models_is_in_summary_and_table(tmp_path: Path, told: Any, kind: str, note: str) -> None:
     summary = summed_up(tmp_path, tomcats(), abouts=[HEADLINE[TOMCATS[0]], told])
     assert [one.kind for one in summary.contrasts] == [kind]
@@ -229,10 +226,10 @@ def test_a_difference_between_the_approaches_makes_every_run_of_the_load_suspect
 @pytest.mark.parametrize(
     ("changes", "notes"),
     [
-        ([{}, {"live_requests": 1000}], ["ab was used in a closed", "Mem KiB is"]),
-        ([{}, {"tool": "users", "load": SOME_USERS}], ["ab was used in a closed", "users was used in", "Mem KiB is"]),
-        ([{"style": "lean"}], ["ab was used", "Mem KiB is", "Style lean"]),
-        ([{"style": "lean"}, {"style": "idiomatic"}], ["ab was used", "Mem KiB is", "Style lean", "Style idiomatic"]),
+        (
+            [{"live_requests": 1000, "style": "lean"}, {"tool": "users", "load": SOME_USERS, "style": "idiomatic"}],
+            ["ab was used in a closed", "users was used in", "Mem KiB is", "Style lean", "Style idiomatic"],
+        ),
         (
             [{"load": ONE_RATE, "live_requests": 1250}, {"load": ONE_RATE, "live_requests": 321}],
             [

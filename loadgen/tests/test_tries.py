@@ -123,13 +123,9 @@ def test_the_host_is_told_next_try_and_time_that_is_left(tmp_path: Path, capsys:
 
     assert exit_code("again", str(folder / "runs" / first)) == 0
 
-    told, planned_run = capsys.readouterr(), read_order(folder).runs[0]
-    assert told.out == (
-        f"run {first}-try-2 {planned_run.request.approach} "
-        f"PLATFORM_THREADS={planned_run.settings['PLATFORM_THREADS']} "
-        f"BACKEND_CONNECTIONS={planned_run.settings['BACKEND_CONNECTIONS']} "
-        f"EXPECTED_S={3 * (planned_run.expected_s or 0)} LONGEST_S={3 * (planned_run.longest_s or 0)}\n"
-    )
+    told, again = capsys.readouterr(), read_order(folder).runs[0]
+    assert told.out.startswith(f"run {first}-try-2 {again.request.approach} ")
+    assert told.out.endswith(f" EXPECTED_S={3 * (again.expected_s or 0)} LONGEST_S={3 * (again.longest_s or 0)}\n")
     assert told.err == f"The host disturbed {first}, which is measured again: {first}-try-2\n"
 
 

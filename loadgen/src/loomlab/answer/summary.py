@@ -118,7 +118,6 @@ def environment_of(experiment_dir: Path) -> dict[str, Any]:
 
 
 def _shared(order: Order, name: str) -> Any:
-    """What all runs were asked for, None where sides differ."""
     values = {getattr(run.request, name) for run in order.runs}
     return values.pop() if len(values) == 1 else None
 
@@ -140,7 +139,6 @@ def _engine(experiment_dir: Path) -> dict[str, Any]:
 
 
 def _facts(path: Path) -> dict[str, Any]:
-    """Those of the file, none where there is none; raises ParseError."""
     return dict(read_json(path)) if read_record(path, EngineFacts) else {}
 
 
@@ -157,9 +155,13 @@ def finish(experiment_dir: Path) -> Summary:
 
 def killed(results: Path) -> list[Path]:
     """Experiments that began and have no summary with its sums, or runs that were cut off before their verdict."""
-    return [
-        folder for folder, order in planned(results) if _cut_off(order) or (_begun(order) and not _summed_up(folder))
-    ]
+    found = []
+    for folder, order in planned(results):
+        begun = any(run.state != "planned" for run in order.runs)
+        summed_up = all((folder / name).exists() for name in ("summary.json", SUMS))
+        if _cut_off(order) or (begun and not summed_up):
+            found.append(folder)
+    return found
 
 
 def planned(results: Path) -> list[tuple[Path, Order]]:
@@ -171,14 +173,6 @@ def planned(results: Path) -> list[tuple[Path, Order]]:
         except (OSError, ParseError) as error:
             warnings.warn(f"{error}", stacklevel=2)
     return found
-
-
-def _begun(order: Order) -> bool:
-    return any(run.state != "planned" for run in order.runs)
-
-
-def _summed_up(folder: Path) -> bool:
-    return (folder / "summary.json").exists() and (folder / SUMS).exists()
 
 
 def _cut_off(order: Order) -> bool:

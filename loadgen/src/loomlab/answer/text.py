@@ -142,14 +142,12 @@ def _one_line(value: object) -> str:
 
 
 def table_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], left: frozenset[str]) -> list[str]:
-    """A table in Markdown; the other columns are aligned right."""
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (headings, *rows)]
     rule = "|".join(":--" if heading in left else "--:" for heading in headings)
     return [lines[0], f"|{rule}|", *lines[1:]]
 
 
 def show(summary: Summary, console: Console) -> None:
-    """The table, the reasons and the notes; plain text when the output is not a terminal."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
     for heading in HEADINGS:
         table.add_column(heading, justify="left" if heading in TEXT_COLUMNS else "right", no_wrap=True)

@@ -65,5 +65,4 @@ def plain(text: object) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """1 block, 2 blocks."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

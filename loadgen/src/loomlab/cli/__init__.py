@@ -71,5 +71,4 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def say(message: object) -> None:
-    """Tells the user something beside a command's output."""
     print(f"loom-lab: {plain(message)}", file=sys.stderr)  # noqa: T201

@@ -107,7 +107,6 @@ def host_figures(stats: Any, meminfo: str) -> dict[str, float | None]:
 
 
 def _known(figures: dict[str, float | None]) -> dict[str, float]:
-    """Raises ValueError, TypeError or OverflowError for what is no number."""
     return {name: float(value) for name, value in figures.items() if value is not None}
 
 

@@ -191,7 +191,6 @@ def _generator(facts: Facts, counted: Counted) -> dict[str, Any]:
 
 
 def _limits(facts: Facts, prefix: str, service: str, cpus: str) -> dict[str, Any]:
-    """How near a container beside the approach was to its CPU limits."""
     quota = facts.metrics.quota(service, facts.start, facts.end)
     return {
         f"{prefix}_cpus_full": cpus_full_share(facts.host.samples, parse_cpu_list(cpus)),

@@ -41,7 +41,6 @@ class Metrics:
         return series.select(self._backend, metric)
 
     def cpu_seconds(self, start: float, end: float, service: str | None = None) -> float | None:
-        """CPU time of a service's container, by default of the approach's."""
         usage = self._cpu(service or self._approach, start, end)
         return series.increase(usage, start, end) if usage else None
 
@@ -76,7 +75,6 @@ class Metrics:
         return most if shares and (None not in shares or most > BUSY_SECONDS_LIMIT) else None
 
     def backend_lateness_ms(self, spans: Sequence[tuple[float, float]]) -> tuple[float | None, float | None]:
-        """How late the backend's answers were in these windows, on average and at p99."""
         if spans[0][1] <= spans[0][0]:
             return None, None
         late_s, answers = (

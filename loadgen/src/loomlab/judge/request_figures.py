@@ -70,7 +70,7 @@ def request_figures(facts: Facts, log: RequestLog | None, requests: int | None, 
     fields: dict[str, Any] = {"latency_ms": Latency(), "interior": None}
     if figures:
         window = figures.window
-        fields = _interior_fields(facts, log, figures, one_load=not steps)
+        fields |= _interior_fields(facts, log, figures, one_load=not steps)
         first, last = window.start, window.start + window.seconds
         counted = Counted(((first, last),), figures.requests, one_load=not steps)
         if window.whole_run:  # begins with its first request, for which a tool may take seconds
@@ -103,7 +103,6 @@ def request_figures(facts: Facts, log: RequestLog | None, requests: int | None, 
 def _interior_fields(facts: Facts, log: RequestLog, figures: InteriorFigures, *, one_load: bool) -> dict[str, Any]:
     window, mean_ms, load = figures.window, figures.latency_ms.mean or 0, facts.request.load
     fields = {
-        "latency_ms": Latency(),
         "interior": window,
         "whole_run": window.whole_run,
         "interior_s": None if window.whole_run else window.seconds,

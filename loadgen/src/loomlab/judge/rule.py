@@ -18,7 +18,6 @@ class UnjudgedError(Exception):
 
 
 def skip_if(unfit: object, why: str) -> None:
-    """Ends the check of a rule that does not apply."""
     if unfit:
         raise UnjudgedError(UNFIT, why)
 

@@ -178,6 +178,5 @@ class Lab:
         return whole.hexdigest()
 
     def named(self, approaches: str) -> list[str]:
-        """The approaches of `headline`, `all`, or names with commas between them."""
         every = {"headline": self.headline, "all": self.approaches}.get(approaches) or approaches.split(",")
         return list(dict.fromkeys(every))

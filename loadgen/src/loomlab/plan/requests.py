@@ -10,7 +10,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from loomlab.basics.errors import UsageError
-from loomlab.plan.scenarios import PathAndQuery
+from loomlab.plan.scenarios import RequestKind
 from loomlab.records.files import Record, parse
 from loomlab.records.load import Target
 
@@ -23,21 +23,17 @@ HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
 HeaderValue = Annotated[str, Field(pattern=r"^([ -#%-~]|\$[^{]|\$\{[A-Za-z_][A-Za-z0-9_]*\})*\$?$")]
 
 
-class OwnRequest(Record):
+class OwnRequest(RequestKind):
     """`{column}` in a path stands for each row's value of the CSV file in turn, `${NAME}` in a header for a variable of
     the environment, which no file of results has."""
 
-    get: PathAndQuery = None
-    post: PathAndQuery = None
     body: FileName | None = None
     headers: dict[HeaderName, HeaderValue] = Field(default_factory=dict)
     values: FileName | None = None
     weight: int = Field(1, ge=1, le=1000)
 
     @model_validator(mode="after")
-    def _one_method(self) -> Self:
-        if (self.get is None) == (self.post is None) or (self.post is None) != (self.body is None):
-            raise ValueError("use either get with a path, or post with a path and a body")
+    def _no_header_of_the_tool(self) -> Self:
         if own := next((name for name in self.headers if name.lower() in OF_CONNECTION), None):
             raise ValueError(f"{own} is what the load generator sends itself")
         return self
@@ -64,7 +60,7 @@ def targets_of(path: Path) -> tuple[Target, ...]:
 
 
 def _expanded(one: OwnRequest, folder: Path) -> list[Target]:
-    pattern, body = one.get or one.post or "", folder / one.body if one.body else None
+    pattern, body = one.target, folder / one.body if one.body else None
     if body and not body.is_file():
         raise UsageError(f"REQUESTS_FILE: there is no {body.name} beside it: put the body of POST {pattern} there.")
     headers = tuple(f"{name}: {value}" for name, value in one.headers.items())

@@ -41,8 +41,6 @@ class Foreign(Record):
 
 
 class Request(Record):
-    """What was asked for (raw/request.json)."""
-
     tool: Name
     approach: Name
     side: Name | None = None  # of several services of the approach, which one: `twin`, or the letter of a comparison
@@ -79,7 +77,6 @@ class Request(Record):
 
     @property
     def endpoint(self) -> str:
-        """Path and query; of several kinds of request, the first."""
         return self.load.targets[0].target
 
 
@@ -101,8 +98,6 @@ class Probe(Record):
 
 
 class ToolRun(Record):
-    """raw/tool.json: how the tool's process went."""
-
     command: list[str]
     started: Moment
     ended: Moment
@@ -133,8 +128,6 @@ class HostSample(Record):
 
 
 class HostLog(Record):
-    """raw/host.json."""
-
     samples: list[HostSample]
     network_before: dict[str, Counter]  # of the load generator's own namespace
     network_after: dict[str, Counter]
@@ -162,8 +155,6 @@ class Latency(Record):
 
 
 class Interior(Record):
-    """The part of the run the figures are taken on."""
-
     start: float
     seconds: float
     requests: int = Field(description="Answers counted; figures per request are of throughput × seconds")

@@ -121,7 +121,6 @@ class Order(Record):
         return " ".join(["make", verb, *(f"{name}={shlex.quote(value)}" for name, value in asked.items())])
 
     def run(self, name: str) -> PlannedRun:
-        """The run of that name; raises UsageError for one that is not in the order."""
         if run := next((run for run in self.runs if run.run == name), None):
             return run
         raise UsageError(f"{name} is no run of {self.experiment}: use one of its runs, such as {self.runs[0].run}.")

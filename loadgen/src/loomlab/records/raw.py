@@ -57,8 +57,6 @@ class WarmupDigest(Record):
 
 
 class Warmup(Record):
-    """raw/warmup.json."""
-
     cap_s: float
     compiled: bool | None  # the compilers came to rest; None: that could not be told
     changing: str | None  # what was not steady when time was up
@@ -115,8 +113,6 @@ class Hold(Record):
 
 
 class MemoryLog(Record):
-    """raw/memory.json."""
-
     before: MemoryAnswer  # its first request
     loaded: MemoryAnswer | None = None  # after the run
     hold: Hold | None = None

@@ -49,12 +49,10 @@ class RequestLog:
 
     @property
     def starts_s(self) -> Numbers:
-        """When requests started, answered or failed."""
         return np.concatenate([self.start_s, self.failed_start_s])
 
     @property
     def latencies_ms(self) -> Numbers:
-        """What they took, in the same order."""
         return np.concatenate([self.latency_ms, self.failed_latency_ms])
 
     @property
@@ -63,7 +61,6 @@ class RequestLog:
         return self.latency_ms + self.lag_ms if len(self.lag_ms) else self.latency_ms
 
     def within(self, first: float, last: float) -> NDArray[np.bool_]:
-        """Which of the answered requests started from `first` up to before `last`."""
         return (first <= self.start_s) & (self.start_s < last)
 
     def between(self, first: float, last: float) -> "RequestLog":

@@ -140,7 +140,6 @@ def _broken(name: str) -> str:
 
 
 def named_rows(chart: Axes, names: Sequence[str]) -> None:
-    """A row for each name, from the top."""
     chart.set_yticks(range(len(names)), [_broken(name) for name in names])
     chart.set_ylim(len(names) - 0.5, -0.5)
     chart.grid(visible=False, axis="y")
@@ -148,13 +147,11 @@ def named_rows(chart: Axes, names: Sequence[str]) -> None:
 
 
 def trace(chart: Axes, points: Points, name: str, look: Look, marked: Sequence[int] = ()) -> None:
-    """A line, with its marker at these points."""
     (line,) = chart.plot(*points, look.marker, markersize=5, markevery=[*marked], label=_broken(name))
     line.set(color=look.colour, linestyle=look.line, linewidth=1.3)
 
 
 def legend(chart: Axes) -> None:
-    """What each colour and shape is, below the chart."""
     handles = [line for line in chart.get_lines() if not str(line.get_label()).startswith("_child")]
     names = [str(line.get_label()) for line in handles]
     style = {"ncols": max(1, 56 // (8 + max(map(len, names)))), "handlelength": 1.5, "columnspacing": 1.2}
@@ -169,7 +166,6 @@ class Course:
 
 
 def course_of(run: Run, files: RunFiles | None) -> Course | None:
-    """As far as the raw files tell; None without them."""
     process = read_record(files.tool, ToolRun) if files else None
     if not (files and process):
         return None

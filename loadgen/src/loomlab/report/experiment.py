@@ -25,7 +25,6 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 def verdict_counts(runs: Iterable[Run]) -> str:
-    """How many runs are valid, suspect and invalid, without those that none is."""
     counts = Counter(run.verdict for run in runs)
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
 
@@ -84,7 +83,6 @@ class Experiment:
 
     @property
     def asked(self) -> Kind:
-        """What kind of contrast the experiment is about."""
         kinds = [contrast.kind for contrast in self.summary.contrasts if contrast.kind != "same"]
         return "settings" if "settings" in kinds else "stack" if kinds == ["stack"] else "controlled"
 
@@ -145,13 +143,12 @@ def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
 
 
 def table_of(rows: Sequence[Row], figures: Sequence[Figure]) -> list[str]:
-    """The lines of a table with the same."""
-    cells = [
-        [row.load.label, row.approach, *(with_interval(*row.cell(figure)) for figure in figures), row.verdict]
-        for row in rows
-    ]
     headings = ["load", "approach", *(figure.label for figure in figures), "verdict"]
-    return table_lines(headings, cells, frozenset({"load", "approach", "verdict"}))
+    return table_lines(headings, [_cells(row, figures) for row in rows], frozenset({"load", "approach", "verdict"}))
+
+
+def _cells(row: Row, figures: Sequence[Figure], *names: str) -> list[str]:
+    return [row.load.label, row.approach, *names, *(with_interval(*row.cell(one)) for one in figures), row.verdict]
 
 
 def beside(one: Experiment, other: Experiment) -> list[str]:
@@ -163,16 +160,7 @@ def beside(one: Experiment, other: Experiment) -> list[str]:
     ]
     rows = [(each, row) for each in both for row in each.rows]
     rows.sort(key=lambda pair: (pair[1].load.unit, pair[1].load.amount, pair[1].approach))
-    cells = [
-        [
-            row.load.label,
-            row.approach,
-            each.name,
-            *(with_interval(*row.cell(figure)) for figure in figures),
-            row.verdict,
-        ]
-        for each, row in rows
-    ]
+    cells = [_cells(row, figures, each.name) for each, row in rows]
     left = frozenset({"load", "approach", "experiment", "verdict"})
     headings = ["load", "approach", "experiment", *(figure.label for figure in figures), "verdict"]
     doubt = "Two experiments of different times: hosts drift, so what differs may be the day. make compare would tell."
@@ -203,7 +191,6 @@ class Group(NamedTuple):
 
 
 def groups_of(experiment: Experiment, figures: Sequence[Figure]) -> list[Group]:
-    """Load by load."""
     groups = []
     for load in experiment.loads:
         rows = [row for row in experiment.rows if row.load is load]

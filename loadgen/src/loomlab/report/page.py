@@ -72,7 +72,6 @@ def write_report(folder: Path) -> Path:
 
 
 def title_of(experiment: Experiment) -> str:
-    """What was measured, in words."""
     if experiment.summary.scenario:
         return experiment.summary.scenario.title
     names = experiment.approaches
@@ -84,7 +83,6 @@ def title_of(experiment: Experiment) -> str:
 
 
 def _abouts(experiment: Experiment) -> dict[str, Mapping[str, Any]]:
-    """What each approach says of itself, by dotted names."""
     with_raw = ((run.approach, experiment.raw.get(run.run)) for run in reversed(experiment.runs))
     read = ((name, read_json(files.about)) for name, files in with_raw if files)
     told = {name: flat(about) for name, about in read if isinstance(about, dict)}
@@ -92,7 +90,6 @@ def _abouts(experiment: Experiment) -> dict[str, Mapping[str, Any]]:
 
 
 def _pins(experiment: Experiment) -> dict[str, str]:
-    """What JFR recorded of pinned virtual threads, by run."""
     both = ((run, files.raw / "pins.txt") for run, files in experiment.raw.items())
     return {run: told.read_bytes()[:MOST_PINS_BYTES].decode(errors="replace") for run, told in both if told.is_file()}
 

@@ -24,7 +24,6 @@ class Stop:
         self.requested = True
 
     def pause(self, seconds: float) -> None:
-        """Waits so long, or until a stop is requested."""
         until = time.monotonic() + seconds
         while not self.requested and (left := until - time.monotonic()) > 0:
             time.sleep(min(left, TICK_S))

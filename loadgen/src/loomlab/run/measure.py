@@ -90,13 +90,11 @@ class Measurement:
         self.request = self.request.model_copy(update={"load": load})
         write_json(self.files.request, self.request)
 
-    def wait_for_samples(self) -> None:
-        self._wait_for_samples_past(self._began)
-
-    def _wait_for_samples_past(self, moment: float) -> None:
+    def wait_for_samples(self, moment: float | None = None) -> None:
+        """Past that moment, by default its beginning."""
         foreign = self.request.foreign
         tells = foreign is None or foreign.metrics is not None
-        self.prometheus.wait_for_samples(self.request.name, moment, self.stop, tells=tells)
+        self.prometheus.wait_for_samples(self.request.name, moment or self._began, self.stop, tells=tells)
 
     def drain(self, longest_s: float) -> None:
         Bursts(self.tool, self.approach, self.stop).drain(longest_s)
@@ -190,7 +188,7 @@ class Measurement:
         write_json(self.files.backend, BackendDelays(before=delay_before, after=self.backend.delay()))
         self.tool.finish(self.files.raw)
         self.progress.show("collect", "waiting for the last samples")
-        self._wait_for_samples_past(run.ended)
+        self.wait_for_samples(run.ended)
         companions = self.request.foreign.companions if self.request.foreign else ()
         beside = [*filter(None, (partner,)), *companions]
         metrics = self.prometheus.collect(self.request.name, run.started, run.ended, beside)

@@ -158,7 +158,6 @@ class Prometheus:
         return record
 
     def _samples(self, expression: str, until: float) -> list[dict[str, Any]]:
-        """Asked for up to four times."""
         for pause_s in RETRY_AFTER_S:
             with suppress(UnreachableError):
                 return self.query(expression, until)

@@ -185,12 +185,10 @@ class Pair:
         return last.ended - last.started - RAMP_S < self._least_s(self.sides[place]) / 2
 
     def _least_s(self, side: Measurement) -> float:
-        """The shortest that its slices may be."""
         request = side.request
         return SHORTEST_SLICE_S if request.fit_duration else request.load.shape.duration_s / request.slices
 
     def _told(self, side: Measurement) -> Process:
-        """What its process tells, asked twice at most."""
         told = side.approach.process()
         return side.approach.process() if told.cpu_s is None else told
 

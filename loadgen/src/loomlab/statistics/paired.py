@@ -183,7 +183,6 @@ def _size(comparison: Comparison, effect: float) -> str:
 
 
 def _end(comparison: Comparison, effect: float) -> str:
-    """Of the mean or of an end."""
     return amount(effect) if comparison.by_difference else rough_percent(abs(effect - 1))
 
 

@@ -17,7 +17,6 @@ ToolName = Literal["ab", "hey", "vegeta", "users"]
 
 
 def tool(name: str) -> Tool:
-    """The tool of that name; raises UsageError for another one."""
     if name not in KNOWN:
         raise UsageError(f"Unknown tool {name!r}: use one of {', '.join(KNOWN)}.")
     return KNOWN[name]

@@ -78,7 +78,6 @@ class Tool(ABC):
     pin = r"^\s+\S+/{name}(?:/v\d+)? (v\S+)"  # finds the version there
 
     def check(self, load: Load) -> None:
-        """Raises UsageError for what the tool cannot do."""
         if problem := next(self.problems(load), None):
             raise UsageError(f"{self.name} {problem}.")
 
