@@ -154,7 +154,7 @@ def test_where_compilers_tell_nothing_the_later_half_of_the_warm_up_is_steady() 
     assert "still fell" in (never.changing or "")
     assert never.digest.capped
     assert never.duration_s <= 60
-    assert slow.duration_s > 2 * steady.duration_s
+    assert slow.duration_s > 1.2 * steady.duration_s
     assert {burst.phase for burst in slow.bursts} == {"compile"}
     half = slow.bursts[len(slow.bursts) // 2 :]
     assert (half[-1].cpu_ms_per_request or 0) > 0.9 * (half[0].cpu_ms_per_request or 0)

@@ -129,7 +129,7 @@ class Warmer:
             else:
                 level = min(max(level, 1), MOST_CONNECTIONS, self.load.connections)
                 waves = waves_within(self.compile_burst_s, latency_ms, FEWEST_COMPILE_WAVES)
-                load = burst_of(self.load, math.ceil(level), waves, latency_ms, min(left_s, BURST_LIMIT_S))
+                load = burst_of(self.load, int(level), waves, latency_ms, min(left_s, BURST_LIMIT_S))
             last = self._burst("compile", load, 0)
             if told and at_rest(self._done, self._cpus):
                 return True
