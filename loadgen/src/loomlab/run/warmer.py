@@ -26,8 +26,8 @@ LEAST_WORK_MICROS = 1  # not 0: a branch that is never taken is compiled to a tr
 PHASE_WORDS: dict[BurstPhase, str] = {"compile": "compilers at work", "settle": "settling"}
 UNKNOWN_MS = 200  # what an answer is taken to last before one has come
 BUSY_TARGET = 0.5  # of the approach's CPUs, for the requests alone, while its compilers are at work
-SHARED_TARGET = 0.7  # for requests and compilers together, where their CPU time is not told apart
-FULL, CROWDED = 0.97, 0.8
+SHARED_TARGET, FULL = 0.7, 0.97  # for requests and compilers together, where their CPU time is not told apart
+CROWDED = 0.8
 """Of the approach's CPUs: where its requests take more, compilers without CPU time may be crowded out, not at rest."""
 LONGEST_WAIT_MS, FASTEST_CHANGE = 6_000, 3.0
 CHANGE_LIMIT = 0.03  # from one burst to the next, of latency and of CPU per request
@@ -118,7 +118,7 @@ class Warmer:
 
     def _compile_as_it_waits(self, kept_s: float, *, told: bool) -> bool | None:
         """As `compile`, by requests whose waits the lab cannot change: on as many connections, or at such a rate, as
-        leave compilers half of the CPUs. Where they tell nothing, until what requests cost is steady."""
+        leave compilers some of the CPUs. Where they tell nothing, until what requests cost is steady."""
         shape, level, latency_ms = self.load.shape, float(self._connections), float(UNKNOWN_MS)
         if isinstance(shape, OpenRate):
             level = max(step.rate_rps for step in shape.steps)
