@@ -57,7 +57,7 @@ smoke: ## Run every approach under low load, fail if a run is invalid; 3 min
 	@APPROACH=all CONCURRENCY=50 DURATION=4s WARMUP_CAP=1s SIZE=smoke bin/run run-hey
 
 .PHONY: report
-report: ## Write an experiment's report.html again: RESUME=latest; BESIDE=NAME prints two experiments beside each other
+report: ## Write report.html again: RESUME=latest; BESIDE=NAME: print both
 	@unset $(filter-out RESUME BESIDE,$(EXPORTED)); bin/run report
 
 ##@ The lab

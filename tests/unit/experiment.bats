@@ -19,6 +19,7 @@ setup() {
       ps*service*) echo \"\$UP\" ;;
       *'loadgen plan run-ab') mkdir -p $EXPERIMENT/runs && touch $EXPERIMENT/order.json
         printf '%s\n' LAB_EXPERIMENT=e EXPECTED_S=120 LONGEST_S=300 BACKEND_WARMUP_S=0 NOTE= DELAY=300 \
+          \"APPROACHES=\${PAIR:+a}\$([ -n \"\${PAIR:-}\" ] || echo a,b)\" \
           \"\${PAIR:-run 1-a a GC=g1 EXPECTED_S=120 LONGEST_S=300\$'\\n'run 2-b b GC=zgc EXPECTED_S=60 LONGEST_S=150}\" ;;
       *'loadgen judge /results/e/runs/1-a') exit \$JUDGED ;;
       *'loadgen again '*) echo 'run 1-a-try-2 a GC=g1 EXPECTED_S=60 LONGEST_S=150' ;;
