@@ -36,6 +36,10 @@ sweep: ## Compare with intervals: CONCURRENCY=500,2000; 1 h (PLAN=1: plan)
 compare: ## Compare settings: APPROACH= CONCURRENCY= A="GC=g1" B=""; 25 min
 	@bin/run compare
 
+.PHONY: capacity
+capacity: ## How much each holds: SLO='p99<1200ms,errors<0.1%'; 2 h
+	@bin/run capacity
+
 .PHONY: scenarios scenario
 scenarios: ## List the scenarios, and how much of each this host holds
 	@bin/run scenarios

@@ -9,7 +9,7 @@ REFUSED=2 # the service's exit code for a style that it does not have
 # Mandatory settings; none of them decides which classes are loaded.
 export LAB_BACKEND_URL=http://127.0.0.1:9 LAB_PLATFORM_THREADS=10 LAB_BACKEND_CONNECTIONS=10 LAB_MAX_CONNECTIONS=100 LAB_BACKLOG=100 \
   LAB_CONNECT_TIMEOUT_MS=1000 LAB_RESPONSE_TIMEOUT_MS=1000 LAB_POOL_TIMEOUT_MS=1000 LAB_KEEP_ALIVE_MS=1000 LAB_HTTP_CLIENT=default \
-  LAB_SAVE_MOVIES=false BACKEND_DELAY=0 BACKEND_ERROR_SHARE=0 BACKEND_SEED=1
+  LAB_LIMIT=0 LAB_SAVE_MOVIES=false BACKEND_DELAY=0 BACKEND_ERROR_SHARE=0 BACKEND_SEED=1
 
 # ask PORT PATH: sends a request on descriptor 3; fails where nobody listens.
 ask() { exec 3<>"/dev/tcp/127.0.0.1/$1" && printf 'GET %s HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n' "$2" >&3; }

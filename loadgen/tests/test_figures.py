@@ -7,6 +7,7 @@ import pytest
 from loomlab.answer.figures import FIGURES, MEMORY, THREADS, THROUGHPUT, Spread, spread
 from loomlab.basics.format import UNKNOWN, amount, fixed, number, percent, rough_percent, signed
 from loomlab.basics.trend import trend
+from loomlab.records.capacity import Capacity
 from loomlab.records.models import Gc, Latency
 from loomlab.records.raw import LiveBytes
 from loomlab.records.requestlog import RequestLog, latency_figures, silences, silent_end_s
@@ -20,13 +21,13 @@ def test_each_figure_is_its_own_in_its_unit() -> None:
         platform_threads_peak=76, rss_max_bytes=3 * 2**20, rss_hwm_bytes=4 * 2**20,
         latency_ms=Latency(p50=50, p66=66, p75=75, p80=80, p90=90, p95=95, p98=98, p99=99, p99_9=99.9, max=101),
         live_bytes_per_request=LiveBytes(heap=4096, stacks_off_heap=2048, kernel=1024), requests=6000, errors=2,
-        gc=Gc(cpu_share=0.04),
+        gc=Gc(cpu_share=0.04), capacity=Capacity(objectives=[], rps=700),
     )  # fmt: skip
 
     assert {figure.key: figure.of(run) for figure in FIGURES} == {
         "cpu_ms_per_request": 1.5, "p50_ms": 50, "p99_ms": 99, "p99_9_ms": 99.9, "throughput_rps": 1000,
         "threads_max": 77, "rss_max_mib": 3, "live_kib_per_request": 7, "requests": 6000, "errors": 2,
-        "gc_cpu_percent": 4,
+        "gc_cpu_percent": 4, "capacity_rps": 700,
     }  # fmt: skip
 
 

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from loomlab.basics.errors import UsageError
+from loomlab.judge.trial import assess
+from loomlab.records.capacity import Objective, Search, Trial
 from loomlab.records.endpoints import Delay, answer_ms, delay_of, endpoint_of, with_wait, with_work
+from loomlab.records.files import RunFiles
 from loomlab.records.load import Target
 from loomlab.records.models import Run
 from loomlab.records.requestlog import RequestLog
@@ -324,3 +327,44 @@ def test_what_is_no_delay_is_refused_with_its_value_and_examples(text: str) -> N
     said = str(refused.value)
     assert repr(text) in said
     assert "such as 300, uniform:200:400" in said
+
+
+OBJECTIVES = [Objective(figure="p99", below=1200), Objective(figure="errors", below=0.001)]
+
+
+def assessed(run: Run, folder: Path, *objectives: Objective) -> Trial:
+    assert run.rate
+    search = Search(objectives=[*objectives] or OBJECTIVES, start_rps=1, most_rps=100, held_s=2, trial_s=10)
+    return assess(RunFiles(folder / "1-app"), search)
+
+
+def test_a_rate_is_held_where_the_objective_is_met_and_nothing_grows(judge: Judge, tmp_path: Path) -> None:
+    held = assessed(judged_rates(judge, (50, 50)), tmp_path)
+
+    assert (held.outcome, held.why, held.gave_out) == ("held", None, None)
+    assert (held.rate_rps, held.p99_ms) == (50, 920)
+
+
+@pytest.mark.parametrize(
+    ("course", "objectives", "number"),
+    [
+        ({"took_ms": [1300]}, [], "1,300"),
+        ({"grows_by": 1.0}, [Objective(figure="p99", below=9000)], None),
+        ({"failed": 40}, [], "2"),
+        ({}, [Objective(figure="p50", below=900)], "920"),
+        ({}, [Objective(figure="max", below=920)], "920"),
+        ({}, [Objective(figure="mean", below=919)], "920"),
+    ],
+)
+def test_a_rate_is_not_held_for_a_reason(
+    course: dict[str, Any],
+    objectives: list[Objective],
+    number: str | None,
+    judge: Judge,
+    tmp_path: Path,
+) -> None:
+    trial = assessed(judged_rates(judge, (50, 50), **course), tmp_path, *objectives)
+
+    assert trial.outcome == "failed"
+    assert trial.why is not None
+    assert number is None or number in figures(trial.why)

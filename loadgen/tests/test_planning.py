@@ -45,7 +45,7 @@ def test_a_plain_request_has_the_documented_defaults(tmp_path: Path) -> None:
 
     assert order.experiment == "20260101T000000Z-ab-c1000"
     assert sorted(approaches_of(order)) == HEADLINE
-    assert run.settings == {"PLATFORM_THREADS": "1000", "BACKEND_CONNECTIONS": "1004"}
+    assert run.settings == {"PLATFORM_THREADS": "1000", "POOL": "1004"}
     assert run.request.load.shape == Closed(1000, 210)
     assert (run.request.fit_duration, run.request.fit_requests, run.request.warmup_cap_s) == (True, True, 140)
     assert order.settings.items() >= {"JDK": "25", "DELAY": "300", "GC": "parallel", "APPROACH_CPUSET": "0"}.items()
@@ -55,7 +55,7 @@ def test_a_plain_request_has_the_documented_defaults(tmp_path: Path) -> None:
 def test_variables_become_an_order(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     variables = {"CONCURRENCY": "50", "DURATION": "2m", "WARMUP_CAP": "45", "GC": "zgc", "RATE": "", "MARGIN": "0.05",
-                 "PLATFORM_THREADS": "4", "BACKEND_CONNECTIONS": "10", "STYLE": "idiomatic"}  # fmt: skip
+                 "PLATFORM_THREADS": "4", "POOL": "10", "STYLE": "idiomatic"}  # fmt: skip
     order = plan(lab.asked("run-ab", variables), TWO_CPUS, lab, STAMP)
     run = order.runs[0]
 
@@ -63,7 +63,7 @@ def test_variables_become_an_order(tmp_path: Path) -> None:
     assert "STYLE=idiomatic" in list(shell_lines(order))
     assert (order.margin, run.request.style, run.request.warmup_cap_s) == (0.05, "idiomatic", 45)
     assert run.request.load.shape == Closed(50, 120)
-    assert run.settings == {"PLATFORM_THREADS": "4", "BACKEND_CONNECTIONS": "10"}
+    assert run.settings == {"PLATFORM_THREADS": "4", "POOL": "10"}
     every = plan(lab.asked("run-hey", {"CONCURRENCY": "50", "APPROACH": "all"}), TWO_CPUS, lab, STAMP)
     assert sorted(approaches_of(every)) == sorted(lab.approaches)
 
@@ -82,7 +82,7 @@ def test_the_shell_reads_words_without_spaces(tmp_path: Path) -> None:
     assert lines[:5] == [
         "LAB_EXPERIMENT=20260101T000000Z-ab-c1000", "EXPECTED_S=276", "LONGEST_S=804", "BACKEND_WARMUP_S=30", "NOTE=",
     ]  # fmt: skip
-    settings = "webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1004"
+    settings = "webflux-netty PLATFORM_THREADS=1000 POOL=1004"
     assert lines[-2:] == [
         f"run 1-webflux-netty {settings} EXPECTED_S=276 LONGEST_S=804",
         f"run 2-webflux-netty {settings} EXPECTED_S=138 LONGEST_S=402",
@@ -161,7 +161,7 @@ def test_an_endpoint_is_completed_by_what_it_needs_and_lacks(tmp_path: Path, end
     [
         ({"connections": 100}, 104, ""),
         ({"connections": 100, "host": TWO_CPUS.model_copy(update={"cpus": 16, "cpu_order": list(range(16))})}, 116, ""),
-        ({"connections": 100, "backend_connections": 10}, 10, ""),
+        ({"connections": 100, "pool": 10}, 10, ""),
         ({"connections": 9_748}, 9_752, ""),
         ({"connections": 9_749}, 9_751, "20000"),
         ({"connections": 10_000}, 9_500, "20000"),
@@ -177,7 +177,7 @@ def test_all_approaches_get_a_pool_that_holds_their_calls_or_it_is_told_why_not(
 ) -> None:
     order = planned(tmp_path, **changes)
 
-    assert {run.settings["BACKEND_CONNECTIONS"] for run in order.runs} == {f"{pool}"}
+    assert {run.settings["POOL"] for run in order.runs} == {f"{pool}"}
     assert (order.suspect == []) is (suspect == "")
     assert all(f" {pool} connections for " in reason and suspect in reason for reason in order.suspect)
 
@@ -199,7 +199,7 @@ VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
     [
         (UsageError, {"delay": "6667"}, "ENDPOINT=/capabilities DELAY=6667 20001 20000"),
         (UsageError, {"endpoint": "/httpbin/block/20.001"}, "ENDPOINT=/httpbin/block/20.001 20001"),
-        (UsageError, {"connections": 100, "backend_connections": 1}, "BACKEND_CONNECTIONS=1 90 BACKEND_CONNECTIONS=4"),
+        (UsageError, {"connections": 100, "pool": 1}, "POOL=1 90 POOL=4"),
         (UsageError, {"approaches": ["helidon-virtual"], "settings": IDIOMATIC}, "helidon-virtual STYLE=lean"),
         (UsageError, {"settings": IDIOMATIC | {"HTTP_CLIENT": "reactor"}}, "HTTP_CLIENT=reactor STYLE=lean"),
         (UsageError, SWEEP | {"connections": (500, 30_000)}, "30000 20000"),

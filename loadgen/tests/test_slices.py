@@ -170,7 +170,7 @@ def figures(own: list[Slice], partners: list[Slice] | None = None, log: RequestL
     """Of these slices; the partner's are alike."""
     pair = SliceLog(partner="other", started=0, ended=0, slices=own, partners=partners or own)
     known = log or log_of(*((one.started, (one.ended - one.started - 0.5) / (WAVES - 1)) for one in own))
-    return slice_figures(pair, known, 10, [0.0])[0]
+    return slice_figures(pair, known, load_of(Closed(10, 1), 10), [0.0])[0]
 
 
 def test_the_run_has_the_means_of_its_slices_without_first_and_last_waves_in_its_latencies() -> None:

@@ -23,7 +23,7 @@ lab_approach() {
   under_test --env LAB_BACKEND_URL=http://backend:8080 --env LAB_PLATFORM_THREADS="$CONNECTIONS" \
     --env LAB_BACKEND_CONNECTIONS=$((CONNECTIONS + 4)) --env LAB_MAX_CONNECTIONS=20000 --env LAB_BACKLOG=8192 \
     --env LAB_CONNECT_TIMEOUT_MS=5000 --env LAB_RESPONSE_TIMEOUT_MS=10000 --env LAB_POOL_TIMEOUT_MS=10000 \
-    --env LAB_KEEP_ALIVE_MS=60000 --env LAB_HTTP_CLIENT="${HTTP_CLIENT:-default}" --env LAB_STYLE=lean --env LAB_SAVE_MOVIES=false \
+    --env LAB_KEEP_ALIVE_MS=60000 --env LAB_HTTP_CLIENT="${HTTP_CLIENT:-default}" --env LAB_STYLE=lean --env LAB_LIMIT=0 --env LAB_SAVE_MOVIES=false \
     --env GC="${GC:-parallel}" --env LAB_HEAP_PERCENT=60 ${changed[@]+"${changed[@]}"} "$1"
 }
 

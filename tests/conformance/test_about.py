@@ -10,8 +10,8 @@ from conftest import Golden
 
 INBOUND = {"max_connections": "MAX_CONNECTIONS", "backlog": "BACKLOG", "keep_alive_ms": "KEEP_ALIVE_MS"}
 OUTBOUND = {
-    "max_connections": "BACKEND_CONNECTIONS",
-    "max_connections_per_route": "BACKEND_CONNECTIONS",
+    "max_connections": "POOL",
+    "max_connections_per_route": "POOL",
     "connect_timeout_ms": "CONNECT_TIMEOUT_MS",
     "response_timeout_ms": "RESPONSE_TIMEOUT_MS",
     "pool_timeout_ms": "POOL_TIMEOUT_MS",

@@ -85,7 +85,7 @@ async def growth(
     approach: Approach, backend: Backend, settings: Settings, names: Collection[str], rounds: int
 ) -> str | None:
     """What the approach holds after these provocations, where that is more than after the first round of them."""
-    pool = settings["BACKEND_CONNECTIONS"]
+    pool = settings["POOL"]
     garbage = approach.keeps_files_of_garbage and "sends-garbage" in names
 
     async def look() -> Holdings:

@@ -31,7 +31,7 @@ async def test_platform_threads_wait_for_one_another(approach: Approach, setting
 async def test_who_gets_no_backend_connection_in_time_gives_up(
     approach: Approach, backend: Backend, settings: Settings, golden: Golden
 ) -> None:
-    pool = settings["BACKEND_CONNECTIONS"]
+    pool = settings["POOL"]
     async with approach.crowd(pool + 1) as crowd:
         started = time.monotonic()
         with backend.holding("/delay/"):
@@ -57,7 +57,7 @@ async def test_any_number_may_wait_for_a_backend_connection(
         answers, _ = await crowd.ask(get("/httpbin/block/0"))
     assert {answer.status for answer in answers} == {200}
     assert len(backend.calls) == WAITING
-    assert backend.most_open <= settings["BACKEND_CONNECTIONS"]
+    assert backend.most_open <= settings["POOL"]
 
 
 async def test_posted_movies_are_stored(approach: Approach) -> None:

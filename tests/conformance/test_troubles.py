@@ -71,7 +71,7 @@ async def test_a_backend_that_falls_silent_is_given_up_in_time_and_its_connectio
         return backend.has_open(silent)
 
     assert not await eventually(any_is_open, lambda seen: not seen)
-    await assert_side_by_side(approach, backend, settings["BACKEND_CONNECTIONS"])
+    await assert_side_by_side(approach, backend, settings["POOL"])
 
 
 @pytest.mark.parametrize("name", UNUSABLE_REPLIES)

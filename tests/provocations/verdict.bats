@@ -76,11 +76,11 @@ with socket.create_connection(("backend", 8080)) as backend:
   fails 2 steps_missed
 }
 
-@test "a heap and a backend pool that are too small" {
+@test "a heap that is too small" {
   size_with APPROACH_MEMORY=704m
   # shellcheck disable=SC2086
-  start_lab $RUN SIZE=provoked DURATION=15s CONCURRENCY=1800 BACKEND_CONNECTIONS=1200 APPROACH=tomcat-virtual
-  failed gc_heavy small_pool
+  start_lab $RUN SIZE=provoked DURATION=15s CONCURRENCY=1800 APPROACH=tomcat-virtual
+  failed gc_heavy
 }
 
 @test "a rate that no 20 connections can carry" {
@@ -97,11 +97,11 @@ with socket.create_connection(("backend", 8080)) as backend:
   [ "$(outcome_of gc_heavy)" = "could not be checked" ]
 }
 
-@test "a listen queue of 1, and a pool with fewer threads than connections" {
+@test "a listen queue of 1" {
   export BACKLOG=1
   # shellcheck disable=SC2086
-  start_lab $RUN APPROACH=tomcat-platform CONCURRENCY=1000 PLATFORM_THREADS=900
-  failed connections_lost few_threads
+  start_lab $RUN APPROACH=tomcat-platform CONCURRENCY=1000
+  failed connections_lost
 }
 
 @test "a generator squeezed to a fiftieth of a CPU, and a run without a warm-up" {

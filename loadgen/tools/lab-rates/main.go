@@ -48,6 +48,10 @@ func run(loadPath, rowsPath, reportPath string) error {
 	if err != nil {
 		return err
 	}
+	places := make(map[string]int, len(targets)) // what vegeta tells of a request is its method and URL
+	for place := len(targets) - 1; place >= 0; place-- {
+		places[targets[place].Method+targets[place].URL] = place
+	}
 	written, err := newRows(rowsPath)
 	if err != nil {
 		return err
@@ -77,7 +81,7 @@ func run(loadPath, rowsPath, reportPath string) error {
 				written.Unsent = paced.due - written.Requests
 				return written.end(reportPath)
 			}
-			if err := written.add(result, paced.began.Add(paced.after(result.Seq))); err != nil {
+			if err := written.add(result, places[result.Method+result.URL], paced.began.Add(paced.after(result.Seq))); err != nil {
 				return err
 			}
 			result.Error = "" // the exporter would have a series for each text, ports included

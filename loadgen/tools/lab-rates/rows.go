@@ -11,7 +11,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 )
 
-const columns = "due_ns,start_ns,latency_ns,status,bytes,error\n"
+const columns = "due_ns,start_ns,latency_ns,target,status,bytes,error\n"
 
 // report holds counts of all requests; unsent ones were due and not started. Times are ns of the epoch.
 type report struct {
@@ -24,7 +24,7 @@ type report struct {
 	LastEndNs     int64  `json:"last_end_ns"`
 }
 
-// rows writes a line a request: when it was due and when it started, how long it took to the last byte of its answer; status 0,
+// rows writes a line a request: which of the load's it was, when it was due and when it started, how long it took to the last byte of its answer; status 0,
 // and why, when it got none.
 type rows struct {
 	file *bufio.Writer
@@ -44,7 +44,7 @@ func newRows(path string) (*rows, error) {
 	return made, made.file.Flush()
 }
 
-func (r *rows) add(result *vegeta.Result, due time.Time) error {
+func (r *rows) add(result *vegeta.Result, target int, due time.Time) error {
 	start, status := result.Timestamp.UnixNano(), uint64(result.Code)
 	r.Requests++
 	r.Bytes += result.BytesIn
@@ -58,7 +58,7 @@ func (r *rows) add(result *vegeta.Result, due time.Time) error {
 	}
 	r.LastEndNs = max(r.LastEndNs, start+int64(result.Latency))
 	r.line = r.line[:0]
-	for _, number := range []int64{min(due.UnixNano(), start), start, int64(result.Latency), int64(status), int64(result.BytesIn)} {
+	for _, number := range []int64{min(due.UnixNano(), start), start, int64(result.Latency), int64(target), int64(status), int64(result.BytesIn)} {
 		r.line = append(strconv.AppendInt(r.line, number, 10), ',')
 	}
 	if status == 0 {

@@ -48,12 +48,13 @@ struct Shared {
 }
 
 impl Shared {
-    /// What that user sends next; None where no more may be sent.
-    fn next(&self, user: usize) -> Option<&Message> {
+    /// What that user sends next, and its place among the load's requests; None where no more may be sent.
+    fn next(&self, user: usize) -> Option<(usize, &Message)> {
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).ok()?;
         // Counted over all slices, so that each kind has its share, however few requests one slice has.
         let number = if self.dealt_to_requests { self.sent.fetch_add(1, Ordering::Relaxed) } else { user };
-        Some(&self.kinds[number % self.kinds.len()])
+        let target = number % self.kinds.len();
+        Some((target, &self.kinds[target]))
     }
 
     fn rows(&self) -> std::sync::MutexGuard<'_, Rows> {
@@ -144,11 +145,11 @@ async fn user(
             if due >= leaves {
                 break;
             }
-            let Some(message) = shared.next(number) else { break };
+            let Some((target, message)) = shared.next(number) else { break };
             let start = Instant::now();
             let answer = client.ask(message).await;
             let end = Instant::now();
-            shared.rows().add(&Request { due, start, end, answer })?;
+            shared.rows().add(&Request { target, due, start, end, answer })?;
             due = end + Duration::from_secs_f64(shortest + (longest - shortest) * random.next());
         }
         client.close();

@@ -5,11 +5,12 @@ use std::fs::File;
 use std::io::{BufWriter, Result, Write};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-const COLUMNS: &str = "due_ns,start_ns,latency_ns,status,bytes,error\n";
+const COLUMNS: &str = "due_ns,start_ns,latency_ns,target,status,bytes,error\n";
 
-/// One request: when it was due and when it started, how long it took to the last byte of its answer; status 0, and why,
+/// One request: which of the load's, when it was due and when it started, how long it took to the last byte of its answer; status 0, and why,
 /// when it got none.
 pub struct Request {
+    pub target: usize,
     pub due: Instant,
     pub start: Instant,
     pub end: Instant,
@@ -58,7 +59,7 @@ impl Rows {
         report.first_start_ns = Some(report.first_start_ns.map_or(start_ns, |first| first.min(start_ns)));
         report.last_end_ns = report.last_end_ns.max(end_ns);
         self.line.clear();
-        writeln!(self.line, "{due_ns},{start_ns},{},{status},{bytes},{error}", end_ns - start_ns)?;
+        writeln!(self.line, "{due_ns},{start_ns},{},{},{status},{bytes},{error}", end_ns - start_ns, request.target)?;
         self.file.write_all(&self.line)
     }
 

@@ -52,11 +52,11 @@ async fn user(
     while begin.changed().await.is_ok() {
         tokio::time::sleep(wait).await;
         let mut written = Ok(());
-        while let Some(message) = shared.next(number) {
+        while let Some((target, message)) = shared.next(number) {
             let start = Instant::now();
             let answer = client.ask(message).await;
             let end = Instant::now();
-            written = written.and(shared.rows().add(&Request { due: start, start, end, answer }));
+            written = written.and(shared.rows().add(&Request { target, due: start, start, end, answer }));
         }
         if ended.send(written).await.is_err() {
             break;

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, variance
 
-from loomlab.answer.figures import SUMMED_UP, Figure
-from loomlab.answer.loads import LoadGroup, counting, counting_try, load_groups, spoilt, tries_of
+from loomlab.answer.figures import CAPACITY, SUMMED_UP, Figure
+from loomlab.answer.loads import SHARE_UNIT, LoadGroup, counting, counting_try, load_groups, spoilt, tries_of
 from loomlab.basics.errors import ParseError
 from loomlab.basics.format import percent
 from loomlab.basics.grouping import grouped
@@ -36,6 +36,8 @@ def compared(
     by = figure.compared
     if by is None:
         return []
+    # What is measured once of a process is known at its capacity alone.
+    loads = [load for load in loads if load.unit != SHARE_UNIT or any(figure.of(run) is not None for run in load.runs)]
     pairs = [
         Pair(one.a, one.b, load.label, one.kind, load.cell)
         for load in loads
@@ -60,6 +62,8 @@ def _observation(figure: Figure, by: ComparedFigure, load: LoadGroup, tries: Seq
     left_out = None if counts else value
     if value is None and percentile and (run.errors or run.dropped) and not torn:
         left_out = 1000.0 * run.load.timeout_s
+    if figure is CAPACITY and run.capacity and run.capacity.at_least and counts:
+        value, torn = None, f"run {run.run} holds at least {value:,.0f} requests/s"
     withheld = run.latency_ms.withheld.get(f"p{percentile:g}".replace(".", "_"))
     return Observation(
         run.repeat,

@@ -6,7 +6,7 @@ from statistics import fmean, geometric_mean
 
 from loomlab.basics.format import fixed
 from loomlab.records.models import Run
-from loomlab.statistics.comparison import CPU_PER_REQUEST, MEMORY_PER_REQUEST, ComparedFigure
+from loomlab.statistics.comparison import CAPACITY_RPS, CPU_PER_REQUEST, MEMORY_PER_REQUEST, ComparedFigure
 from loomlab.statistics.comparison import P99 as P99_LATENCY
 
 
@@ -74,6 +74,10 @@ CPU = Figure(
     lambda run: run.cpu_ms_per_request, CPU_PER_REQUEST, primary=True, column=("CPU ms", 3),
     exported=Exported("cpu_ms_per_request", "CPU per request", "ms", decimals=3),
 )  # fmt: skip
+CAPACITY = Figure(
+    "capacity_rps", "capacity", "requests/s", "the highest rate that a process held the objective at",
+    lambda run: run.capacity.rps if run.capacity else None, CAPACITY_RPS, primary=True,
+)  # fmt: skip
 P50 = Figure(
     "p50_ms", "p50", "ms", "median latency, of the interior", lambda run: run.latency_ms.p50,
     _without_margin("p50 latency", "ms", 50), column=("p50 ms", 0),
@@ -132,9 +136,9 @@ GC = Figure(
     "gc_cpu_percent", "garbage collection", "%", "the collector's part of the approach's CPU time, of the whole run",
     lambda run: run.gc.cpu_share, divisor=0.01, column=("GC %", 1),
 )  # fmt: skip
-EVERY = (THROUGHPUT, P50, P99, REQUESTS, ERRORS, P99_9, CPU, ALLOCATED, MEMORY, *PARTS, GC, RSS, THREADS)
-FIGURES = (CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, REQUESTS, ERRORS, GC, RSS, THREADS)  # the report's
-SUMMED_UP = (CPU, MEMORY, P99)  # those by which summary.json compares
+EVERY = (CAPACITY, THROUGHPUT, P50, P99, REQUESTS, ERRORS, P99_9, CPU, ALLOCATED, MEMORY, *PARTS, GC, RSS, THREADS)
+FIGURES = (CAPACITY, CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, REQUESTS, ERRORS, GC, RSS, THREADS)  # the report's
+SUMMED_UP = (CAPACITY, CPU, MEMORY, P99)  # those by which summary.json compares
 
 
 def measured_figures(runs: Iterable[Run]) -> list[Figure]:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from xml.etree import ElementTree
 
 from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, compared
-from loomlab.answer.figures import CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, Figure
+from loomlab.answer.figures import CAPACITY, CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, Figure
 from loomlab.answer.loads import load_groups, spoilt
 from loomlab.basics.format import signed
 from loomlab.plan.variables import MOST_REPEATS
@@ -19,7 +19,7 @@ from loomlab.statistics.comparison import FEWEST_BLOCKS
 
 FIGURES: dict[str, Figure] = {
     "cpu_ms_per_request": CPU, "live_bytes_per_request": MEMORY, "latency_ms.p50": P50, "latency_ms.p99": P99,
-    "latency_ms.p99_9": P99_9, "throughput_rps": THROUGHPUT,
+    "latency_ms.p99_9": P99_9, "throughput_rps": THROUGHPUT, "capacity_rps": CAPACITY,
 }  # fmt: skip
 """As run.json names them, and as `Limit` does."""
 

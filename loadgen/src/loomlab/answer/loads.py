@@ -17,6 +17,7 @@ from loomlab.records.order import Order, PlannedRun, changing
 LONGEST_SHARE, LONGEST_S = 2, 3600
 """Of the time that was planned for a block, and so long in any case: a block that took more than both is torn."""
 MOST_TRIES = 3
+SHARE_UNIT = "% of capacity"
 FURTHER_TRY = re.compile(r"-try-\d+$")
 
 
@@ -52,6 +53,10 @@ def load_groups(runs: Sequence[Run], order: Order | None = None) -> list[LoadGro
     groups = []
     for cell, group in by_cell.items():
         load, (amounts, unit) = group[0].load, group[0].load.amounts
+        if share := group[0].capacity_share:
+            label = "capacity" if share == 1 else f"{100 * share:.0f} % of capacity"
+            groups.append(LoadGroup(cell, label, 100 * share, SHARE_UNIT, group, torn))
+            continue
         label = load.label if often[load.label] == 1 else f"{load.label} (load {cell})"
         groups.append(LoadGroup(cell, label, max(amounts), unit, group, torn))
     return sorted(groups, key=lambda group: (group.unit, group.amount, group.cell))
@@ -62,10 +67,10 @@ def unmade_blocks(order: Order | None, runs: Sequence[Run]) -> str | None:
     ended = {run.run for run in runs if run.finished}
     blocks = _planned(order)
     whole = Counter(cell for (cell, _), planned in blocks.items() if all(run.run in ended for run in planned))
-    made = min((whole[cell] for cell, _ in blocks), default=0)
-    declared = max(Counter(cell for cell, _ in blocks).values(), default=0)
-    if made >= declared:
+    lacking = {cell: count for cell, count in Counter(cell for cell, _ in blocks).items() if whole[cell] < count}
+    if not lacking:
         return None
+    made, declared = min((whole[cell], count) for cell, count in lacking.items())
     return f"{made} of {declared} blocks are made: approaches are compared when all of them are."
 
 

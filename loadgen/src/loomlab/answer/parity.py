@@ -24,8 +24,8 @@ from loomlab.records.order import order_of
 BYTES_LIMIT = 0.02
 POOL, DEFAULT_CLIENT = "(pool of threads)", "(default client)"
 """Beside the members of /about, what some of them follow from."""
-NO_DIFFERENCE = {"approach", "concurrency", POOL, DEFAULT_CLIENT, "cpu_iterations_per_microsecond"}
-"""What an approach is; and what each process calibrates when it starts, never the same twice."""
+NO_DIFFERENCE = {"approach", "concurrency", "limit", POOL, DEFAULT_CLIENT, "cpu_iterations_per_microsecond"}
+"""What an approach is, how it bounds requests, what each process calibrates when it starts, never the same twice."""
 type ByApproach = list[tuple[str, Any]]  # approaches, and what a run of each recorded
 PARTS = {
     "concurrency": "concurrency",

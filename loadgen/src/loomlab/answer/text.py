@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from loomlab.answer.capacity import capacity_lines
 from loomlab.answer.figures import EVERY
 from loomlab.answer.parity import EXPLAINED_NOTE, what_differs
 from loomlab.basics.format import fixed, plain
@@ -158,5 +159,5 @@ def show(summary: Summary, console: Console) -> None:
     console.print(f"\n{escape(_one_line(summary.experiment))}, started {summary.started or 'unknown'}", highlight=False)
     console.print(table)
     lines = (f"- {line}" for line in (*stretch_lines(summary.runs), *footnotes(summary, brief=True)))
-    for line in (*lines, host_line(summary.environment)):
+    for line in (*capacity_lines(summary.runs, summary.contrasts), *lines, host_line(summary.environment)):
         console.print(escape(line), highlight=False)

@@ -8,13 +8,17 @@ import typer
 
 from loomlab.basics.errors import EXIT_INTERRUPTED, CannotMeasureError
 from loomlab.basics.waves import LONGEST_RUN_S
+from loomlab.judge.trial import assess
+from loomlab.records.capacity import Capacity
 from loomlab.records.endpoints import delay_of, endpoint_of
+from loomlab.records.files import RunFiles, read_record
 from loomlab.records.load import Closed, Load, Target
-from loomlab.records.order import read_order, set_state
+from loomlab.records.order import changing, read_order, set_state
 from loomlab.run.console import Progress, Stop
 from loomlab.run.management import Backend, Waits
 from loomlab.run.measure import Measurement
 from loomlab.run.process import Bursts
+from loomlab.run.search import CapacitySearch
 from loomlab.run.slices import Pair
 from loomlab.run.warmer import Warmer
 from loomlab.tools.known import WARMER, tool
@@ -46,18 +50,44 @@ def measure(
     for run in runs:
         if run.request.foreign:
             run.request.start_s = start_s + time.time() - run.request.started
+    finished = _search(runs) if runs[0].request.search else _load_all(runs)
+    progress.end()
+    if not finished:
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _load_all(runs: list[Measurement]) -> bool:
+    """A run by itself, or those of pairs, load by load; False once one was stopped."""
     for sides in batched(runs, 2, strict=False):
         for side in sides:
             set_state(side.run_dir, "running")
-        finished = Pair(sides, runs[0].live).run() if len(runs) > 1 else runs[0].run()
-        progress.end()
-        if not finished:
-            raise typer.Exit(EXIT_INTERRUPTED)
+        if not (Pair(sides, runs[0].live).run() if len(runs) > 1 else runs[0].run()):
+            return False
         for side in sides:
             set_state(side.run_dir, "finished")
             for later in runs:
                 if later.request.name == side.request.name and later is not side:
                     later.earlier = side
+    return True
+
+
+def _search(runs: list[Measurement]) -> bool:
+    """For the capacity of a process, which begins by what is known of others of the same service."""
+    first = runs[0]
+    set_state(first.run_dir, "running")
+    beside = [path for path in first.run_dir.parent.iterdir() if path.name.partition("-")[2] == first.request.name]
+    beside.sort(key=lambda path: int(path.name.partition("-")[0]))
+    found = [read_record(RunFiles(path).capacity, Capacity) for path in beside if path != first.run_dir]
+    finished = CapacitySearch(runs, assess, next((one.rps for one in found if one and one.rps), None)).run()
+    if not finished:
+        return False
+    made = [run for run in runs if run.files.tool.exists()]
+    for run in made:
+        set_state(run.run_dir, "finished")
+    if lacking := {run.run_dir.name for run in runs if run not in made}:  # a process that held nothing has no shares
+        with changing(first.run_dir.parent.parent) as order:
+            order.runs = [run for run in order.runs if run.run not in lacking]
+    return True
 
 
 def warm_backend(delay: str = "300", cap_s: float = 30) -> None:

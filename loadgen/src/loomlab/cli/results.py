@@ -126,8 +126,10 @@ def resume_experiment(name: str, results: Path = RESULTS, leave: Leave = None) -
     if folder.name in (leave or ()):
         raise UsageError(LEFT.format(folder.name))
     order, lab = read_order(folder), Lab()
-    if order.sides or order.subject:  # of which a stranger's folder could start anything
-        fact = f"{folder.name} is of make compare, or of a service of yours"
+    if (
+        order.sides or order.subject or "REQUESTS_FILE" in order.asked
+    ):  # of which a stranger's folder could start anything
+        fact = f"{folder.name} is of make compare, of a service or of requests of yours"
         raise UsageError(f"{fact}, and is not resumed: start it again.")
     if odd := next((run.request for run in order.runs if run.request.approach not in lab.approaches), None):
         fact = f"{folder.name} measures {odd.approach}, which this lab does not have"

@@ -86,6 +86,7 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
         "other_approach": None if told == approach else f"{told!r:.60}",
         "backend_pool": about_number(facts.about, "outbound", "max_connections_per_route"),
         "platform_threads": platform_threads(facts.about),
+        "limit": about_number({"own": about}, "own", "limit"),
     }
 
 

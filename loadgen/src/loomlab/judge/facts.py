@@ -55,6 +55,8 @@ class Facts:
         self.memory = read_record(files.memory, MemoryLog)
         idle = self.memory.idle if self.memory else None
         self.last_answer = idle.answered if idle and idle.answer and self.slices else math.inf
+        if request.capacity_share:
+            self.last_answer = self.end
 
 
 def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:

@@ -9,6 +9,7 @@ from loomlab.judge import rules
 from loomlab.judge.containers import container_figures, live_set_of
 from loomlab.judge.facts import Facts, tool_figures
 from loomlab.judge.request_figures import request_figures, slice_figures
+from loomlab.records.capacity import Capacity
 from loomlab.records.endpoints import delay_of
 from loomlab.records.files import RunFiles, checksum, read_record, settle, write_json, write_sums
 from loomlab.records.load import Users
@@ -17,7 +18,7 @@ from loomlab.records.models import Request, Run
 ISO = "%Y-%m-%dT%H:%M:%SZ"
 AS_ASKED = (
     "tool", "scenario", "partner", "cell", "endpoint", "load", "delay", "repeat", "jdk", "http_client", "style",
-    "start_s", "waited_s", "quota_cpus",
+    "start_s", "waited_s", "quota_cpus", "capacity_share", "pool_asked",
 )  # fmt: skip
 """Fields of Run that Request has, too."""
 
@@ -28,7 +29,8 @@ def judge_run(run_dir: Path) -> Run:
     run = judged(files)
     settle(run_dir)  # so that what run.json is made of is on the disk before it
     write_json(files.run, run)
-    write_sums(run_dir, [*sorted(files.raw.rglob("*")), files.run])
+    trials = sorted((run_dir / "trials").rglob("*"))
+    write_sums(run_dir, [*sorted(files.raw.rglob("*")), *trials, files.run])
     return run
 
 
@@ -40,7 +42,7 @@ def judged(files: RunFiles) -> Run:
     facts = Facts(files, request)
     of_tool, log = tool_figures(facts)
     if log is not None and facts.slices and facts.slices.slices:
-        of_requests, counted = slice_figures(facts.slices, log, request.load.connections, facts.floors_ms)
+        of_requests, counted = slice_figures(facts.slices, log, request.load, facts.floors_ms)
     else:
         of_requests, counted = request_figures(facts, log, of_tool["requests"], of_tool["duration_s"])
     figures = of_tool | container_figures(facts, counted) | of_requests | live_set_of(facts)
@@ -70,6 +72,7 @@ def judged(files: RunFiles) -> Run:
         "started": datetime.fromtimestamp(request.started, UTC).strftime(ISO),
         "finished": datetime.fromtimestamp(facts.end, UTC).strftime(ISO) if request.finished else None,
         "interrupted": not request.finished,
+        "capacity": read_record(files.capacity, Capacity),
         "boot_id": facts.host.boot_id,
         "raw_sha256": checksum(files.raw),
     }

@@ -14,8 +14,9 @@ from loomlab.basics.waves import RAMP_S
 from loomlab.judge import limits
 from loomlab.judge.facts import Facts
 from loomlab.judge.interior import OF_ONE_LOAD, InteriorFigures, figures_of, latency_of_due, window_figures
+from loomlab.judge.kinds import kinds_of
 from loomlab.judge.series import ratio, together
-from loomlab.records.load import Closed, OpenRate
+from loomlab.records.load import Closed, Load, OpenRate
 from loomlab.records.measured import Halves
 from loomlab.records.models import Episode, Hang, Interior, Latency, SliceFigures, Step
 from loomlab.records.raw import Slice, SliceLog
@@ -88,6 +89,7 @@ def request_figures(facts: Facts, log: RequestLog | None, requests: int | None, 
     waited_ms = log.between(math.floor(first), last).latencies_ms
     return fields | {
         "counted_requests": counted.requests,
+        "kinds": kinds_of(log.between(first, last), load.targets),
         "missed_steps": tuple(step.offered_rps for step in missed),
         "missed_because": tuple(step.missed or "" for step in missed),
         "held_steps": tuple(step.offered_rps for step in held),
@@ -221,10 +223,10 @@ def episode_of(log: RequestLog, hang: Hang, started: float) -> Episode:
     )
 
 
-def slice_figures(slices: SliceLog, log: RequestLog, connections: int, floors_ms: Sequence[float]) -> Fields:
+def slice_figures(slices: SliceLog, log: RequestLog, load: Load, floors_ms: Sequence[float]) -> Fields:
     """Means of its slices. CPU is of whole slices, without compilers and idle use; latency and throughput leave out the
     first and the last request of each connection."""
-    own, idle_cpus = slices.slices, idle_cpus_of(slices.partners)
+    own, idle_cpus, connections = slices.slices, idle_cpus_of(slices.partners), load.connections
     told, busy, parts, errors = list[SliceFigures](), list[float](), list[RequestLog](), 0
     for one, (begin, end) in zip(own, _windows(own), strict=True):
         every = log.between(begin, end)
@@ -266,6 +268,7 @@ def slice_figures(slices: SliceLog, log: RequestLog, connections: int, floors_ms
         "errors": errors,
         "slices": told,
         "latency_ms": latency,
+        "kinds": kinds_of(pooled, load.targets),
         "interior": Interior(start=own[0].started, seconds=seconds, requests=requests, whole_run=False),
         "interior_s": seconds,
         "evaluated_s": seconds,

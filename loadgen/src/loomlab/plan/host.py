@@ -159,7 +159,9 @@ class Lab:
         """The variables of its container that are set by one of the lab's, by the names of those."""
         values = self._services[approach]["environment"].items()
         return {
-            found[1]: name for name, value in values if (found := re.fullmatch(r"\$\{([A-Z_]+)(?::-)?\}", f"{value}"))
+            found[1]: name
+            for name, value in values
+            if (found := re.fullmatch(r"\$\{([A-Z_]+)(?::-\w*)?\}", f"{value}"))
         }
 
     def image_of(self, approach: str, jdk: str) -> str:

@@ -11,6 +11,7 @@ from loomlab.basics import waves
 from loomlab.basics.errors import HostError
 from loomlab.plan.capacity import LIVE_SET_S, OVERHEAD_S, START_S
 from loomlab.plan.host import THREADS, Host, Lab, by_quota, size_of
+from loomlab.plan.searching import SHARES
 from loomlab.plan.subject import Model
 from loomlab.plan.variables import Asked
 from loomlab.plan.work import SWEEP_REPEATS, Work, backend_pool, handover, wave_cpu_s, work_of
@@ -22,6 +23,7 @@ from loomlab.tools.known import tool
 FEWEST_REPEATS = 3  # for an interval
 COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 """The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
+TRIALS, MOST_TRIALS, AROUND_A_TRIAL_S, LONGEST_REST_S = 9, 24, 7, 60  # of a search for capacity
 BACKEND_CAP_S = 30  # so long the backend's own warm-up may take, beside the first approach's start
 FREE_MB = 512  # an hour of runs takes less; where a disk is full all the same, no finished run is lost
 RECORDED = "JFR recorded it, which costs CPU"
@@ -41,7 +43,9 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str, model: Model | None = N
         fact = f"results/ has {host.free_mb} MB free, and {FREE_MB} MB are needed"
         raise HostError(f"{fact}: delete old experiments (make prune), or free the disk.")
     loads = [f"r{load.rate_rps:.9g}" if load.rate_rps else f"c{load.connections}" for load in work.loads]
-    words = [asked.verb] * asked.sweep + [asked.tool, loads[0]] + [load[1:] for load in loads[1:][-1:]]
+    words = [asked.verb] * asked.sweep + (
+        [] if work.search else [asked.tool, loads[0], *(load[1:] for load in loads[1:][-1:])]
+    )
     return Order(
         experiment=f"{stamp}-{asked.scenario or '-'.join(words)}",
         planned=stamp,
@@ -96,7 +100,7 @@ def _notes(work: Work) -> Iterator[str]:
         yield f"{work.subject.service} runs as your Compose file has it: {', '.join(work.subject.told)}."
     if work.why_alone:
         yield f"Each approach is measured alone, because {work.why_alone}."
-    if asked.sweep and len(work.subjects) == 1:
+    if asked.sweep and len(work.subjects) == 1 and not work.search:
         yield f"APPROACH={work.approaches[0]} is compared with nothing: name a second one, or use AA=1."
 
 
@@ -121,8 +125,8 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
     for block, runs in enumerate(_blocks(work, draw), 1):
         most = max(work.loads[cell - 1].connections for _, cell, *_ in runs)
         settings = {
-            "PLATFORM_THREADS": str(asked.platform_threads or min(most, THREADS)),
-            "BACKEND_CONNECTIONS": str(min(most * work.endpoint.at_once + handover(host.cpus), pool)),
+            "PLATFORM_THREADS": str(asked.platform_threads or asked.limit or min(most, THREADS)),
+            "POOL": str(min(most * work.endpoint.at_once + handover(host.cpus), pool)),
         }
         for repeat, cell, name, partner in runs:
             number += 1
@@ -131,7 +135,9 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
             port = work.foreign.port if work.foreign else 8080
             request = Request(
                 **same, **{name: None if work.foreign else getattr(own, name) for name in OF_SIDES},
+                pool_asked=own.pool is not None,
                 approach=approach, side=side, partner=partner, cell=cell, repeat=repeat,
+                search=work.search if cell == 1 else None, capacity_share=SHARES[cell - 1] if work.search else None,
                 slices=waves.SLICES if partner else 0, load=replace(load, origin=f"http://{name}:{port}"),
             )  # fmt: skip
             times = _seconds(work, load, host, cap_s, fitted=fitted)
@@ -146,7 +152,9 @@ def _blocks(work: Work, draw: random.Random) -> Iterator[list[tuple[int, int, st
         for pair in draw.sample(work.pairs, len(work.pairs)):
             sides = pair if (repeat + work.asked.seed) % 2 else pair[::-1]
             yield [(repeat, cell, *side) for cell in cells for side in (sides, sides[::-1])]
-        for cell in () if work.pairs else range(1, len(work.loads) + 1):
+        for name in draw.sample(work.subjects, len(work.subjects)) if work.search else ():  # all of one process
+            yield [(repeat, cell, name, None) for cell in cells]
+        for cell in () if work.pairs or work.search else range(1, len(work.loads) + 1):
             yield [(repeat, cell, name, None) for name in draw.sample(work.subjects, len(work.subjects))]
 
 
@@ -165,6 +173,11 @@ def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) ->
     warmup_s = min(cap_s, COMPILE_S + max(SETTLE_S, int(SETTLE_WAVES * wave_s)))
     expected_s = START_S + OVERHEAD_S + warmup_s + lasts_s
     longest_s = START_S + 2 * OVERHEAD_S + cap_s + most_s
+    if work.search:
+        in_process_s = 0 if load is not work.loads[0] else START_S + warmup_s
+        each_s = lasts_s + AROUND_A_TRIAL_S
+        expected_s = in_process_s + (TRIALS * each_s if in_process_s else each_s)
+        longest_s = 2 * in_process_s + (MOST_TRIALS if in_process_s else 1) * (each_s + LONGEST_REST_S)
     if work.pairs:
         slice_s = max(waves.SLICE_WAVES * wave_s, waves.SHORTEST_SLICE_S if fitted else lasts_s / waves.SLICES)
         slice_s += waves.RAMP_S
@@ -173,7 +186,7 @@ def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) ->
         loads = len(work.loads)  # of one process
         expected_s = (START_S + min(cap_s, COMPILE_S)) // loads + lasts_s
         longest_s = (START_S + 2 * OVERHEAD_S + cap_s) // loads + most_s
-    if waves.has_warmup(cap_s):
+    if waves.has_warmup(cap_s) and not (work.search and load is not work.loads[0]):
         expected_s += LIVE_SET_S + int(2 * cpu_s)
         longest_s += waves.most_live_set_s(load.connections, work.answer_ms / 1000)
     return {"expected_s": expected_s, "longest_s": longest_s}
@@ -199,7 +212,7 @@ def shell_lines(order: Order, expected: str = "") -> Iterator[str]:
     if others := {side.settings["JDK"] for side in order.sides.values() if "JDK" in side.settings}:
         yield f"OTHER_JDKS={','.join(sorted(others))}"
     planned = [run for run in order.runs if run.state == "planned"]
-    for _, runs in groupby(planned, key=lambda run: run.block if run.request.partner else run.run):
+    for _, runs in groupby(planned, key=lambda run: run.block if run.request.in_one_process else run.run):
         yield shell_line(order, *runs)
 
 

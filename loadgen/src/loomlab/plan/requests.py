@@ -64,6 +64,7 @@ def _expanded(one: OwnRequest, folder: Path) -> list[Target]:
     if body and not body.is_file():
         raise UsageError(f"REQUESTS_FILE: there is no {body.name} beside it: put the body of POST {pattern} there.")
     headers = tuple(f"{name}: {value}" for name, value in one.headers.items())
+    label = f"{'POST' if one.post else 'GET'} {pattern}"
     targets = []
     for row in _rows(one, folder):
         if lacking := next((name for name in COLUMN.findall(pattern) if name not in row), None):
@@ -71,7 +72,7 @@ def _expanded(one: OwnRequest, folder: Path) -> list[Target]:
             raise UsageError(f"REQUESTS_FILE: {fact}, which {pattern} has: add it.")
         target = "".join(row[part] if place % 2 else part for place, part in enumerate(COLUMN.split(pattern)))
         try:
-            targets.append(Target(target, "POST" if one.post else "GET", headers, body))
+            targets.append(Target(target, "POST" if one.post else "GET", headers, body, label))
         except ValueError:
             raise UsageError(f"REQUESTS_FILE: {target!r:.80} is no path: encode what is not printable.") from None
     return targets

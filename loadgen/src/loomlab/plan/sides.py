@@ -6,7 +6,7 @@ from itertools import combinations
 
 from loomlab.basics.errors import UsageError
 from loomlab.plan.host import Lab
-from loomlab.plan.variables import VARIABLES, Asked
+from loomlab.plan.variables import SIDED, VARIABLES, Asked
 from loomlab.records.order import IMAGE, JAVA_OPTIONS, Side, Subject
 
 ENVIRONMENT = "ENV:"
@@ -16,7 +16,11 @@ EXAMPLE = 'A="GC=parallel" B="GC=g1"'
 
 def sides_of(asked: Asked, lab: Lab, subject: Subject | None = None) -> dict[str, tuple[Side, Asked]]:
     """The sides by their services' names, each with what is then asked for; none for other verbs. Raises UsageError."""
-    if asked.verb != "compare":
+    if asked.verb == "capacity" and not (asked.a or asked.b):
+        if asked.limits:
+            raise UsageError(f"FAIL={asked.given['FAIL']} holds one side against another: set A and B, too.")
+        return {}
+    if asked.verb not in SIDED:
         return {}
     if subject is None and asked.approach not in lab.approaches:
         fact = f"APPROACH={asked.approach} is several" if asked.approach else "APPROACH is not set"

@@ -29,8 +29,8 @@ OF_LAB = {
 OPENING = {"cap_add", "devices", "ipc", "privileged"}
 """Those that let a container do more than an approach may."""
 WITHOUT = {
-    "JDK", "GC", "HTTP_CLIENT", "STYLE", "TRANSPORT", "CARRIERS", "PLATFORM_THREADS", "BACKEND_CONNECTIONS", "DELAY",
-    "SAVE_MOVIES", "ERROR_SHARE", "RESPONSE_TIMEOUT_MS", "APPROACH", "JVM_OPTS",
+    "JDK", "GC", "HTTP_CLIENT", "STYLE", "TRANSPORT", "CARRIERS", "PLATFORM_THREADS", "LIMIT", "POOL",
+    "DELAY", "SAVE_MOVIES", "ERROR_SHARE", "RESPONSE_TIMEOUT_MS", "APPROACH", "JVM_OPTS",
 }  # fmt: skip
 """Variables that say nothing to a service of the user's."""
 SHORTEST_SECRET, HIDDEN = 6, b"***"  # shorter values are words and numbers that figures have, too

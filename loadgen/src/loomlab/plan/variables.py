@@ -3,13 +3,15 @@
 import random
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import parse_qs
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo
 
 from loomlab.basics.errors import UsageError
+from loomlab.plan.objectives import limits_of, objectives_of
 from loomlab.plan.scenarios import rising, whole_seconds
+from loomlab.records.capacity import Objective
 from loomlab.records.endpoints import LONGEST_MS, NO_DELAY, delay_of
 from loomlab.records.files import NAME, Record
 from loomlab.records.models import PATH
@@ -19,9 +21,10 @@ from loomlab.tools.known import CLOSED_TOOLS, KNOWN, RATE_TOOLS, SWEEPER, ToolNa
 RUNS = tuple(f"run-{name}" for name in KNOWN)
 NEEDING_CONNECTIONS = tuple(f"run-{name}!" for name in CLOSED_TOOLS)
 OF_RATES = tuple(f"run-{name}" for name in RATE_TOOLS)
-COMPARING = ("sweep", "compare")
-MEASURING = (*RUNS, *COMPARING, "scenario")
+COMPARING, SIDED = ("sweep", "compare"), ("compare", "capacity")
+MEASURING = (*RUNS, *COMPARING, "capacity", "scenario")
 OF_LOADS = (*RUNS, *COMPARING)
+OF_SERVICES = (*OF_LOADS, "capacity")
 REPRODUCING = (*MEASURING, "reproduce")
 SERVING = (*MEASURING, "up")
 STARTING = (*MEASURING, "reproduce", "finish", "up", "smoke", "doctor")
@@ -68,6 +71,11 @@ def _endpoint(text: str, info: ValidationInfo) -> str:
                 "it is no path of at most 500 printable characters; use for instance ENDPOINT=/orders?id=1"
             )
         return text
+    return endpoint_text(text)
+
+
+def endpoint_text(text: str) -> str:
+    """Path and query of one of the lab's endpoints; raises ValueError for another one."""
     path, _, query = text.partition("?")
     block = re.fullmatch(r"/httpbin/block/((?:0|[1-9][0-9]?)(?:\.[0-9]{1,3})?)", path)
     if not (float(block[1]) <= 60 if block else path in PATHS):
@@ -99,29 +107,6 @@ def _jvm_options(text: str) -> str:
     if len(text) > MOST_OPTIONS:
         raise ValueError(f"it has {len(text)} characters: use at most {MOST_OPTIONS}")
     return " ".join(text.split())
-
-
-def _limits(text: Any) -> Any:
-    """Of `figure>+10%`, or `figure<-5%` for what must not fall."""
-    if not isinstance(text, str):
-        return text
-    found = []
-    for part in filter(None, map(str.strip, text.split(";"))):
-        limit = re.fullmatch(r"([a-z0-9_.]+)(?:>\+|<(?=-))(-?[0-9]{1,3}(?:\.[0-9]{1,2})?)%", part)
-        if not limit or float(limit[2]) == 0:
-            raise ValueError(
-                f"{part!r:.60} is no limit: use for instance cpu_ms_per_request>+10% or throughput_rps<-5%"
-            )
-        if limit[1] not in get_args(Limit.model_fields["figure"].annotation):
-            raise ValueError(
-                f"{limit[1]} is no figure of it: use {', '.join(get_args(Limit.model_fields['figure'].annotation))}"
-            )
-        if float(limit[2]) <= -100:
-            raise ValueError(f"{part} can never be exceeded: use a share above -100%")
-        found.append(Limit.model_validate({"figure": limit[1], "share": float(limit[2]) / 100}))
-    if not found:
-        raise ValueError("it has no limit")
-    return found
 
 
 class Variable(NamedTuple):
@@ -167,27 +152,27 @@ class Asked(Record):
         "`headline`", "tomcat-platform,tomcat-virtual",
     )  # fmt: skip
     subjects: str | None = variable(
-        "SUBJECTS", OF_LOADS,
+        "SUBJECTS", OF_SERVICES,
         "a Compose file of yours with the service to measure, in place of `APPROACH`", "none", "~/orders/compose.yaml",
     )  # fmt: skip
     service: Annotated[str, _written(NAME, "a service's name")] | None = variable(
-        "SERVICE", OF_LOADS, "the service of `SUBJECTS`", "the only one that publishes a port", "orders"
+        "SERVICE", OF_SERVICES, "the service of `SUBJECTS`", "the only one that publishes a port", "orders"
     )
     image: Annotated[str, _written(IMAGE, "the name of an image")] | None = variable(
-        "IMAGE", OF_LOADS, "an image of yours to measure, alone or in place of the service's", "the service's",
+        "IMAGE", OF_SERVICES, "an image of yours to measure, alone or in place of the service's", "the service's",
         "orders:1.4",
     )  # fmt: skip
-    port: Port = variable("PORT", OF_LOADS, "where it answers", "the only one that it publishes", "8080")
+    port: Port = variable("PORT", OF_SERVICES, "where it answers", "the only one that it publishes", "8080")
     ready: Annotated[str, _written(PATH, "a path")] | None = variable(
-        "READY", OF_LOADS, "what it answers 2xx when it is ready", "required for a service of yours", "/health"
+        "READY", OF_SERVICES, "what it answers 2xx when it is ready", "required for a service of yours", "/health"
     )
     metrics: Annotated[str, _written(PAGE, "a path without a query, or one behind a port")] | None = variable(
-        "METRICS", OF_LOADS, "its page of Prometheus' format, on `PORT` or another", "none",
+        "METRICS", OF_SERVICES, "its page of Prometheus' format, on `PORT` or another", "none",
         "8081/actuator/prometheus",
     )  # fmt: skip
     requests_file: str | None = variable(
-        "REQUESTS_FILE", OF_LOADS, "requests to a service of yours ([how](../how-to/your-service.md#requests))", "none",
-        "mix.yaml",
+        "REQUESTS_FILE", OF_SERVICES,
+        "kinds of request, with weights ([how](../how-to/your-service.md#requests))", "none", "mix.yaml",
     )  # fmt: skip
     connections: Annotated[list[Annotated[Whole, Field(ge=1, le=MOST_CONNECTIONS)]], Parts, Rising] = variable(
         "CONCURRENCY", (*NEEDING_CONNECTIONS, *OF_RATES, *COMPARING),
@@ -207,20 +192,25 @@ class Asked(Record):
     requests: Whole | None = variable(
         "REQUESTS", OF_LOADS, "number of requests, instead of `DURATION`", "none", "120000", ge=1, le=100_000_000
     )
+    objectives: Annotated[list[Objective], BeforeValidator(objectives_of)] = variable(
+        "SLO", ("capacity!",),
+        "what must hold: limits of latency (`p50`, `p90`, `p95`, `p99`, `p99.9`, `max`, `mean`) and `errors`",
+        "required", "p99<1200ms,errors<0.1%", [],
+    )  # fmt: skip
     repeats: Whole | None = variable(
         "REPEATS", REPRODUCING, "how often each approach is measured at each load", "{repeats}", "3", ge=1,
         le=MOST_REPEATS,
     )  # fmt: skip
     seed: Whole = variable("SEED", REPRODUCING, "seed of the random order", "random", "1", 0)
     endpoint: Annotated[str, AfterValidator(_endpoint)] = variable(
-        "ENDPOINT", OF_LOADS,
+        "ENDPOINT", OF_SERVICES,
         "the request: `/capabilities`, `/meetings`, `/epoch-millis`, `/movies`, `/httpbin/block/SECONDS`, `/pinned`. "
         "[Parameters](../../services/CONTRACT.md#ports-and-paths) add CPU work and more backend calls: "
         "`'/capabilities?calls=5&parallel=true'`",
         "`/capabilities`", "/httpbin/block/0.3", "/capabilities",
     )  # fmt: skip
     delay: Annotated[str, _written(f"(?!{NO_DELAY}$).*", "a delay"), AfterValidator(_delay)] = variable(
-        "DELAY", (*OF_LOADS, "up"),
+        "DELAY", (*OF_SERVICES, "up"),
         "how long the backend waits before it answers, in ms: `300`, `uniform:200:400` (from, to), `lognormal:300:900` "
         "(median, p99)", "{env}", "300",
     )  # fmt: skip
@@ -276,8 +266,13 @@ class Asked(Record):
         "PLATFORM_THREADS", SERVING, "size of the thread pool", "as many as `CONCURRENCY` needs", "1000", ge=1,
         le=32_000,
     )  # fmt: skip
-    backend_connections: Whole | None = variable(
-        "BACKEND_CONNECTIONS", SERVING, "size of the pool of connections to the backend",
+    limit: Whole | None = variable(
+        "LIMIT", SERVING,
+        "requests that an approach serves at once; others wait: for a thread of the pool, for a semaphore on virtual "
+        "threads, for a permit in reactive approaches", "none", "200", ge=1, le=32_000,
+    )  # fmt: skip
+    pool: Whole | None = variable(
+        "POOL", SERVING, "size of the pool of connections to the backend",
         "as many as `CONCURRENCY` needs", "1000", ge=1, le=MOST_CONNECTIONS,
     )  # fmt: skip
     size: Annotated[str, _known("sizes", "auto")] = variable(
@@ -309,15 +304,15 @@ class Asked(Record):
     )  # fmt: skip
     plan: Flag = variable("PLAN", REPRODUCING, "`1` prints the runs and their time, and measures nothing", "off", "1")
     a: str | None = variable(
-        "A", ("compare",),
+        "A", SIDED,
         "what side A has of its own, `;` between several: `JDK`, `GC`, `JVM_OPTS` and other settings of an approach, "
         "`IMAGE`, or `ENV:NAME` for a variable of its container",
         "nothing of its own", "GC=parallel",
     )  # fmt: skip
-    b: str | None = variable("B", ("compare",), "the same of side B", "nothing of its own", "GC=g1")
-    c: str | None = variable("C", ("compare",), "the same of a side C", "no side C", "GC=zgc")
-    limits: Annotated[list[Limit], BeforeValidator(_limits)] = variable(
-        "FAIL", ("compare",),
+    b: str | None = variable("B", SIDED, "the same of side B", "nothing of its own", "GC=g1")
+    c: str | None = variable("C", SIDED, "the same of a side C", "no side C", "GC=zgc")
+    limits: Annotated[list[Limit], BeforeValidator(limits_of)] = variable(
+        "FAIL", SIDED,
         "limits of the other sides against A, `;` between several, by figures of run.json: exit code 1 beyond one, 5 "
         "where that is not resolved",
         "none", "cpu_ms_per_request>+10%;latency_ms.p99>+15%", [],
@@ -344,7 +339,7 @@ class Asked(Record):
     @property
     def sweep(self) -> bool:
         """Whether it is about what differs."""
-        return self.verb in COMPARING
+        return self.verb in {*COMPARING, *SIDED}
 
     @property
     def settings(self) -> dict[str, str]:
@@ -400,5 +395,5 @@ def model_of(
     ):
         if model.rates_rps and many:
             raise UsageError(f"{name}={asked[name]} does not go with RATE={asked['RATE']}: {cure}.")
-    usual = RATE_TOOLS[0] if model.rates_rps else SWEEPER
+    usual = RATE_TOOLS[0] if model.rates_rps or model.objectives else SWEEPER
     return model.model_copy(update={"tool": (model.tool or usual) if model.sweep else verb.removeprefix("run-")})

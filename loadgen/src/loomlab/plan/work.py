@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.basics.waves import LONGEST_RUN_S, LONGEST_SLICE_S, RAMP_S, SLICE_WAVES, SLICES
@@ -11,17 +12,19 @@ from loomlab.plan.capacity import Room, largest_scale, most_of, room_of, rounded
 from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, Host, Lab, memory_mb_of, size_of
 from loomlab.plan.requests import targets_of
 from loomlab.plan.scenarios import hangs_of, load_scenario, scaled_scenario, scenario_loads
+from loomlab.plan.searching import search_shapes, searched
 from loomlab.plan.sides import sides_of
 from loomlab.plan.subject import Model, subject_of
-from loomlab.plan.variables import Asked
-from loomlab.records.endpoints import NO_DELAY, Endpoint, answer_ms, completed, delay_of, endpoint_of
+from loomlab.plan.variables import Asked, endpoint_text
+from loomlab.records.capacity import Search
+from loomlab.records.endpoints import NO_DELAY, Delay, Endpoint, answer_ms, completed, delay_of, endpoint_of
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
 from loomlab.records.models import Foreign, Hang, ScaledScenario
 from loomlab.records.order import Side, Subject
 from loomlab.tools.known import SWEEPER, tool
 from loomlab.tools.tool import Tool
 
-OF_SUBJECTS = ("SERVICE", "PORT", "READY", "METRICS", "REQUESTS_FILE")
+OF_SUBJECTS = ("SERVICE", "PORT", "READY", "METRICS")
 REQUESTS = Path("/requests")  # the folder of REQUESTS_FILE, in a container
 OPEN_RUN_S = 60
 TIMEOUT_S = 30  # the same for every tool; after so long a silence ab gives up and discards everything
@@ -34,6 +37,7 @@ REQUEST_CPU_MS = 0.35  # CPU that a request takes, roughly, beside what it asks 
 MOST_RUNG = 20_000  # the most that the published benchmarks with ab have, whatever the tool
 ANSWER_MS = 20_000  # every tool gives a request up after 30 s
 QUEUE_MS = 30_000
+SEARCH_REPEATS = 6  # processes, each with a capacity of its own
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Work:
     sides: dict[str, tuple[Side, Asked]] = field(default_factory=dict)  # of `compare`, each with what is asked for then
     pairs: list[tuple[str, str]] = field(default_factory=list)  # services that are loaded in turn; none: each is alone
     why_alone: str | None = None
+    search: Search | None = None  # for the capacity of each process: loads are then at shares of it
     hangs: list[Hang] = field(default_factory=list)
     scenario: ScaledScenario | None = None
 
@@ -56,7 +61,7 @@ class Work:
 
     @property
     def endpoint(self) -> Endpoint:
-        return endpoint_of(self.loads[0].targets[0].target, delay_of(self.delay))
+        return _endpoint_of(self.loads[0].targets, delay_of(self.delay))
 
     @property
     def delay(self) -> str:
@@ -104,6 +109,11 @@ def _check_style(asked: Asked, approaches: Sequence[str], lab: Lab) -> None:
     if asked.style == "idiomatic" and (others := [name for name in approaches if name not in lab.idiomatic]):
         cure = f"use STYLE=lean, or APPROACH={','.join(lab.idiomatic)}"
         raise UsageError(f"STYLE=idiomatic does not exist for {others[0]}: {cure}.")
+    if asked.style == "idiomatic" and asked.limit:
+        raise UsageError(f"LIMIT={asked.limit} does not go with STYLE=idiomatic: use STYLE=lean.")
+    if asked.platform_threads and asked.limit:
+        both = f"LIMIT={asked.limit} and PLATFORM_THREADS={asked.platform_threads}"
+        raise UsageError(f"{both} both are the size of the pool of threads: use one of them.")
     if asked.style == "idiomatic" and asked.http_client != "default":
         fact = f"HTTP_CLIENT={asked.http_client} does not go with STYLE=idiomatic"
         raise UsageError(f"{fact}, where each approach has its own client: use HTTP_CLIENT=default, or STYLE=lean.")
@@ -122,29 +132,60 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
         name = "FAIL" if asked.limits else "REPEATS"
         fact = f"{name}={asked.given[name]} does not go with JFR=1"
         raise UsageError(f"{fact}, which records one run of each: leave it out.")
-    endpoint = endpoint_of(target, delay)
+    targets: tuple[Target, ...] = (Target(target, "GET", endpoint_of(target, delay).headers),)
+    if asked.requests_file:
+        targets = targets_of(REQUESTS / Path(asked.requests_file).name)
+        targets = targets if subject else _own_targets(targets, delay)
+    endpoint = _endpoint_of(targets, delay)
     answer, connections = answer_ms(endpoint, delay), asked.connections
     shapes: list[tuple[int, Shape]] = []
     for rate in asked.rates_rps:
         enough = max(FEWEST_FOR_RATE, int(IN_FLIGHT_FACTOR * (int(rate) + 1) * answer / 1000))
         steps = (RateStep(rate, asked.duration_s or OPEN_RUN_S),)
         shapes.append((connections[0] if connections else enough, OpenRate(steps)))
+    search = searched(asked, room_of(host, asked.size, lab.sizes), endpoint, answer) if asked.objectives else None
+    shapes += search_shapes(search) if search else []
     if not shapes:
         connections = connections or ladder(tool(asked.tool), room_of(host, asked.size, lab.sizes), endpoint, answer)
         shapes += [(each, Closed(asked.requests or each, asked.duration_s or LONGEST_RUN_S)) for each in connections]
-    targets: tuple[Target, ...] = (Target(target, "GET", endpoint.headers),)
-    if asked.requests_file:
-        targets = targets_of(REQUESTS / Path(asked.requests_file).name)
     work = Work(
         asked=asked,
         loads=[Load("", targets, connections, shape, TIMEOUT_S) for connections, shape in shapes],
         approaches=[subject.service] if subject else lab.named(asked.approach or "headline"),
-        repeats=1 if asked.jfr else asked.repeats or (SWEEP_REPEATS if asked.sweep else 1),
+        repeats=1
+        if asked.jfr
+        else asked.repeats or (SEARCH_REPEATS if search else SWEEP_REPEATS if asked.sweep else 1),
         subject=subject,
         foreign=foreign,
         sides=sides_of(asked, lab, subject),
+        search=search,
     )
-    return in_pairs(work, host, lab) if asked.sweep and asked.design != "alone" else work
+    return in_pairs(work, host, lab) if asked.sweep and not search and asked.design != "alone" else work
+
+
+def _endpoint_of(targets: Sequence[Target], delay: Delay) -> Endpoint:
+    """The first one's, with the shortest wait and the mean work of all."""
+    every = [endpoint_of(one.target, delay) for one in targets]
+    return replace(every[0], floor_ms=min(one.floor_ms for one in every), work_ms=fmean(one.work_ms for one in every))
+
+
+def _own_targets(targets: Sequence[Target], delay: Delay) -> tuple[Target, ...]:
+    """Of the lab's endpoints, with what these need; raises UsageError where there is no such one."""
+    own = []
+    for target in targets:
+        try:
+            path = endpoint_text(target.target)
+        except ValueError as error:
+            raise UsageError(f"REQUESTS_FILE: {target.target:.80}: {error}.") from None
+        endpoint = endpoint_of(path, delay)
+        own.append(replace(target, target=completed(path, delay), headers=(*endpoint.headers, *target.headers)))
+    calls = {(one.backend_calls, one.at_once) for one in (endpoint_of(each.target, delay) for each in own)}
+    if len(calls) > 1:
+        raise UsageError(
+            "REQUESTS_FILE: its requests make different numbers of backend calls, so that none could be checked: use "
+            "requests that make as many, such as /capabilities with and without cpuMicros."
+        )
+    return tuple(own)
 
 
 def in_pairs(work: Work, host: Host, lab: Lab) -> Work:
@@ -267,16 +308,16 @@ def backend_pool(work: Work, host: Host) -> tuple[int, str | None]:
         fact = f"{what} needs {connections + APPROACH_FILES + 1} open files and the hard limit is {files}"
         raise HostError(f"{fact}, enough for {files * 9 // 10 - APPROACH_FILES} connections: {raising}.")
     busy = connections * endpoint.at_once
-    wanted = asked.backend_connections or busy + handover(host.cpus)
+    wanted = asked.pool or busy + handover(host.cpus)
     pool = min(room, wanted)
-    cut = bool(endpoint.backend_calls) and pool < (min(wanted, busy) if asked.backend_connections else wanted)
+    cut = bool(endpoint.backend_calls) and pool < (min(wanted, busy) if asked.pool else wanted)
     queue_ms = work.answer_ms * busy / pool if endpoint.backend_calls else 0
     if queue_ms > QUEUE_MS:
         waits = f"a request of {what} would wait {queue_ms // 1000:.0f} s for a backend connection"
         if cut:
             raise HostError(f"{waits}, of which {files} open files allow {pool}: {raising}.")
         enough = math.floor(queue_ms * pool / QUEUE_MS) + 1
-        raise UsageError(f"BACKEND_CONNECTIONS={pool} is too few: {waits}; use BACKEND_CONNECTIONS={enough} or more.")
+        raise UsageError(f"POOL={pool} is too few: {waits}; use POOL={enough} or more.")
     if not cut:
         return pool, None
     calls = f" of {endpoint.at_once} calls at once" if endpoint.at_once > 1 else ""

@@ -52,6 +52,7 @@ class RunFiles:
         self.metrics = self.raw / "metrics.json"
         self.memory = self.raw / "memory.json"
         self.container = self.raw / "container.json"
+        self.capacity = self.raw / "capacity.json"
 
 
 def write_json(path: Path, value: BaseModel | dict[str, Any]) -> None:

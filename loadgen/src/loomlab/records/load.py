@@ -78,6 +78,12 @@ class Target:
     method: Literal["GET", "POST"] = "GET"
     headers: tuple[Annotated[str, Field(pattern=r"^[ -~]*$")], ...] = ()
     body: Path | None = None  # the file that holds it
+    kind: str = ""
+
+    @property
+    def label(self) -> str:
+        """What it is reported as: its kind, or method and path."""
+        return self.kind or f"{self.method} {self.target}"
 
 
 @dataclass(frozen=True, config=STRICT)

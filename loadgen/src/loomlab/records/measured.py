@@ -28,6 +28,8 @@ class Measured(Record):
     backend_calls: int = Field(3, description="Calls per request")
     at_once: int = Field(1, description="The last calls of a request that run concurrently")
     quota_cpus: int | None = Field(None, description="CPUs of the approach, by a CFS quota that was asked for")
+    pool_asked: bool = Field(False, description="The size of the backend pool was asked for")
+    capacity_share: float | None = Field(None, description="Of the rate that the process was found to hold")
     foreign: bool = Field(False, description="The service is the user's own")
     tells_jvm: bool = Field(True, description="Its process tells a JVM's figures")
     closed_model: bool = True
@@ -92,6 +94,7 @@ class Measured(Record):
     other_approach: str | None = Field(None, description="What the approach calls itself, if not as it was asked for")
     backend_pool: int | None = None
     platform_threads: int | None = None
+    limit: int | None = Field(None, description="Requests that are served at once, where threads do not bound them")
     backend_measured: bool = Field(True, description="Its CPU was recorded, so a missing value means no quota")
     backend_cpus_full: float | None = Field(None, description="Share of seconds with all CPUs of its set busy")
     backend_quota_full: float | None = None
@@ -127,6 +130,15 @@ class Measured(Record):
         if self.closed_model or not self.offered_rps or not self.mean_ms:
             return self.concurrency
         return min(self.offered_rps * self.mean_ms / 1000, self.concurrency)
+
+    @property
+    def queued(self) -> float | None:
+        """Requests in flight beyond what its pools serve at once, so that they wait for a thread, a permit or a
+        connection; None where no pool is so small."""
+        pool = self.backend_pool // self.at_once if self.backend_pool and self.backend_calls else None
+        bounds = [bound for bound in (pool, self.platform_threads, self.limit) if bound]
+        waiting = self.in_flight - min(bounds) if bounds and not self.think_s else 0.0
+        return waiting if waiting > 0 else None
 
     @property
     def monitoring_missing_ratio(self) -> float:

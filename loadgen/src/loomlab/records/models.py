@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 
 from loomlab.basics.grouping import parse_cpu_list
+from loomlab.records.capacity import Capacity, Search
 from loomlab.records.contrasts import Contrast
 from loomlab.records.files import Counter, Margin, Moment, Name, Record, checked
 from loomlab.records.load import MOST, Load
@@ -49,9 +50,12 @@ class Request(Record):
     load: Load
     foreign: Foreign | None = None  # it is a service of the user's
     delay: str  # the backend's, as its variable has it; `none`: it is not asked
+    pool_asked: bool = False  # the size of the pool of connections to the backend
     hangs: list[Hang] = Field(default_factory=list)
     scenario: str | None = None
     cell: int = Field(default=1, ge=1)  # number of the load
+    search: Search | None = None  # for the capacity of the process, whose loads then are shares of it
+    capacity_share: float | None = Field(default=None, gt=0, le=2)
     repeat: int = Field(ge=1)
     jdk: int | None
     gc: str | None
@@ -74,6 +78,11 @@ class Request(Record):
     def name(self) -> str:
         """Of the service under test, and of its runs."""
         return f"{self.approach}-{self.side}" if self.side else self.approach
+
+    @property
+    def in_one_process(self) -> bool:
+        """Whether the runs of its block are made together."""
+        return self.partner is not None or self.capacity_share is not None
 
     @property
     def endpoint(self) -> str:
@@ -170,6 +179,15 @@ class SliceFigures(Record):
     throughput_rps: float | None
 
 
+class KindFigures(Record):
+    """One of several kinds of request, of the interior."""
+
+    request: str = Field(description="Method and path, as the file of requests has it")
+    requests: int = Field(description="Answered requests")
+    errors: int
+    latency_ms: Latency
+
+
 class Step(Record):
     """One step of an open-model run, without its first moments."""
 
@@ -256,7 +274,11 @@ class Run(Measured):
     jit_cpu_seconds: float | None = Field(None, description="CPU time of the JVM's compiler threads")
     virtual_threads_pinned: int | None = Field(None, description="Pins of more than 20 ms, as JFR counts them")
     response_bytes_per_request: float | None = Field(None, description="As the tool counts; only ab includes headers")
+    capacity: Capacity | None = Field(
+        None, description="What a search found; the other figures are of its trial at capacity"
+    )
     slices: list[SliceFigures] = Field(default_factory=list, description="The slices that count; of a pair")
+    kinds: list[KindFigures] = Field(default_factory=list, description="Where the load has several kinds of request")
     steps: list[Step] = Field(default_factory=list, description="The steps of a rate ladder")
     episodes: list[Episode] = Field(default_factory=list, description="Hangs of the backend")
     interior: Interior | None = Field(description="The part that figures are taken on")

@@ -74,7 +74,7 @@ class Limit(Record):
 
     figure: Literal[
         "cpu_ms_per_request", "live_bytes_per_request", "latency_ms.p50", "latency_ms.p99", "latency_ms.p99_9",
-        "throughput_rps",
+        "throughput_rps", "capacity_rps",
     ]  # fmt: skip
     share: float = Field(gt=-1, le=10)
 
@@ -117,6 +117,7 @@ class Order(Record):
         """The command that makes the experiment again, in the same order."""
         verb = "sweep" if self.sweep else f"run-{self.runs[0].request.tool}"
         verb = "scenario" if self.scenario else "compare" if self.sides else verb
+        verb = "capacity" if self.runs[0].request.search else verb
         asked = self.asked | {"SEED": str(self.seed)}
         return " ".join(["make", verb, *(f"{name}={shlex.quote(value)}" for name, value in asked.items())])
 

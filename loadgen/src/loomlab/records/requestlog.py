@@ -14,7 +14,16 @@ from loomlab.records.models import Latency
 type Numbers = NDArray[np.float64]
 LEVELS = {"p50": 50, "p66": 66, "p75": 75, "p80": 80, "p90": 90, "p95": 95, "p98": 98, "p99": 99, "p99_9": 99.9}
 """Percentiles, by their names in `Latency`."""
-COLUMNS = ("start_s", "latency_ms", "failed_start_s", "failed_latency_ms", "lag_ms", "failed_lag_ms")
+COLUMNS = (
+    "start_s",
+    "latency_ms",
+    "failed_start_s",
+    "failed_latency_ms",
+    "lag_ms",
+    "failed_lag_ms",
+    "target",
+    "failed_target",
+)
 _column = partial(np.empty, 0)
 
 
@@ -31,6 +40,8 @@ class RequestLog:
     doubtful: int = 0  # at most so many answers have bodies that may not be whole
     lag_ms: Numbers = field(default_factory=_column)  # start after it was due; empty of a tool to which nothing is due
     failed_lag_ms: Numbers = field(default_factory=_column)
+    target: Numbers = field(default_factory=_column)  # its place among the load's; empty of a tool that does not tell
+    failed_target: Numbers = field(default_factory=_column)
     unmarked: int = 0  # answered ones that failed, the tool does not tell which
     unsent: int = 0  # due and never started
     rounded_ms: float = 0  # latencies are told to so much (0: exactly)

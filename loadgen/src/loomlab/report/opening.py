@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from loomlab.answer.figures import CPU, MEMORY, P99, THROUGHPUT, measured_figures
-from loomlab.answer.loads import LoadGroup, try_notes
+from loomlab.answer.capacity import capacity_lines
+from loomlab.answer.figures import CAPACITY, CPU, MEMORY, P99, THROUGHPUT, measured_figures
+from loomlab.answer.loads import SHARE_UNIT, LoadGroup, try_notes
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.answer.text import Remark, lines, remarks
 from loomlab.basics.format import counted, number
@@ -32,8 +33,9 @@ def opening_of(experiment: Experiment) -> Opening:
     by_pair = grouped(others, lambda one: f"{one.figure} of {one.a} vs {one.b}")
     told = [f"{what}, {' and '.join(map(_at_load, own))}" for what, own in by_pair.items()]
     unclear = f"Not significant: {'; '.join(told)}." if others else None
-    answers = [one.sentence for one in found]
-    if not (found or unclear):
+    capacities = capacity_lines(experiment.runs, experiment.summary.contrasts)
+    answers = [*capacities, *(one.sentence for one in found)]
+    if not (found or unclear or capacities):
         notes = _unknown(experiment) or _floors(experiment)
         answers = lines("unanswered.txt", experiment=experiment, cpu=CPU, memory=MEMORY, number=number, notes=notes)
     if all(run.verdict == "invalid" for run in experiment.runs):
@@ -48,9 +50,10 @@ def _at_load(comparison: Comparison) -> str:
 
 def _asked(experiment: Experiment) -> Iterator[Comparison]:
     """Those that the experiment is about, by the figures of which sentences speak."""
-    for figure in (CPU, MEMORY, P99, THROUGHPUT):
+    for figure in (CAPACITY, CPU, MEMORY, P99, THROUGHPUT):
         for load in experiment.loads:
-            if figure in measured_figures(load.runs):
+            # At shares of their own capacities rates differ.
+            if figure in measured_figures(load.runs) and (figure, load.unit) != (THROUGHPUT, SHARE_UNIT):
                 yield from (one for one in experiment.comparisons(figure, load.label) if one.kind != "same")
 
 

@@ -68,16 +68,16 @@ class LiveFigures:
         elapsed = Gauge("lab_run_elapsed_seconds", "Since the measure phase began, else 0", registry=registry)
         elapsed.set_function(self._elapsed_s)
         registry.register(CpuSets(request.backend_cpus, request.approach_cpus, request.monitoring_cpus))
-        shape = request.load.shape
-        if isinstance(shape, OpenRate):
+        if isinstance(self._shape, OpenRate):
             rate = Gauge("lab_offered_rate_rps", "Requests a second that are to start now", registry=registry)
-            rate.set_function(lambda: self._offered_rps(shape))
+            rate.set_function(self._offered_rps)
         try:
             start_http_server(port, registry=registry)
         except OSError as error:
             progress.say(f"The run's live figures cannot be served on port {port}: {error.strerror}.")
 
     def follow(self, request: Request, run_dir: Path) -> None:
+        self._shape = request.load.shape
         self._connections.set(request.load.connections)
         self._info.clear()
         self._info.labels(
@@ -93,9 +93,10 @@ class LiveFigures:
     def _elapsed_s(self) -> float:
         return 0.0 if self._measuring_since is None else time.monotonic() - self._measuring_since
 
-    def _offered_rps(self, shape: OpenRate) -> float:
+    def _offered_rps(self) -> float:
         left_s = self._elapsed_s()
-        for step in shape.steps if self._measuring_since is not None else ():
+        steps = self._shape.steps if isinstance(self._shape, OpenRate) else ()
+        for step in steps if self._measuring_since is not None else ():
             if left_s < step.duration_s:
                 return step.rate_rps
             left_s -= step.duration_s

@@ -64,7 +64,7 @@ class Measurement:
         self.begin()
         self.wait_for_samples()
         if not self.stop.requested:
-            self._load(self.live)
+            self.apply_load(self.live)
         self.end()
         return not self.stop.requested
 
@@ -100,11 +100,20 @@ class Measurement:
         Bursts(self.tool, self.approach, self.stop).drain(longest_s)
 
     def end(self) -> None:
-        """Measures what waiting requests hold, and notes that the run came to its end."""
+        """Measures what waiting requests hold, and finishes."""
+        self.measure_memory(self.request.load)
+        self.finish()
+
+    def measure_memory(self, load: Load) -> None:
+        """What waiting requests of it hold: as many as it has in flight, or as pools are kept for."""
         if not self.stop.requested:
             bursts = Bursts(tool(HOLDER), self.approach, self.stop, LEFTOVERS_S)
-            log = LiveSet(self.request, self.about, bursts, self.waits).measure(self.before, self.warmup)
+            request = self.request.model_copy(update={"load": load})
+            log = LiveSet(request, self.about, bursts, self.waits).measure(self.before, self.warmup)
             write_json(self.files.memory, log)
+
+    def finish(self) -> None:
+        """Notes that the run came to its end."""
         if not self.stop.requested:
             settle(self.run_dir)
             write_json(self.files.request, self.request.model_copy(update={"finished": True}))
@@ -151,7 +160,7 @@ class Measurement:
             self.progress.say(f"The warm-up was cut short by its cap of {request.warmup_cap_s:.0f} s: {cause}.")
         return warmup
 
-    def _load(self, live: LiveFigures) -> None:
+    def apply_load(self, live: LiveFigures) -> None:
         """The measured phase is told for as long as the tool runs: what is drawn of it is of nothing else."""
         approach, driver, files, load = self.request.name, self.tool, self.files, self.request.load
         duration_s = load.shape.duration_s

@@ -17,8 +17,9 @@ from loomlab.records.load import Closed, Load, OpenRate, Users, UserStage
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.tool import Tool, ToolReport, numbers, reason
 
-COLUMNS = "due_ns,start_ns,latency_ns,status,bytes,error"
-"""Epoch ns due and started, ns to the last byte, status (0: none), length of the body, and why there is no answer."""
+COLUMNS = "due_ns,start_ns,latency_ns,target,status,bytes,error"
+"""Epoch ns due and started, ns to the last byte, which request of the load, status (0: none), length of the body, and
+why there is no answer."""
 _UNANSWERED = re.compile(rb",0,0,([^,\n]+)\n")
 METRICS_PORT = 8880
 NS_PER_S, NS_PER_MS = 1_000_000_000, 1_000_000
@@ -44,6 +45,7 @@ class Program(Tool):
     tells_unended = True
     resolution_ms = 1e-6
     columns = COLUMNS
+    earlier_columns = COLUMNS.replace("target,", "")
 
     @abstractmethod
     def settings(self, load: Load, ramp_s: int) -> dict[str, Any]:
@@ -91,7 +93,8 @@ class Program(Tool):
         rows = rows[: rows.rfind(b"\n") + 1]
         reasons = [error.decode(errors="replace") for error in _UNANSWERED.findall(rows)] if b",0,0," in rows else []
         rows = _UNANSWERED.sub(rb",0,0,\n", rows) if reasons else rows
-        due_ns, start_ns, latency_ns, status, _ = numbers(rows, 5, ",", np.int64)
+        tells_target = rows[: rows.find(b"\n")].count(b",") == COLUMNS.count(",")
+        due_ns, start_ns, latency_ns, *target, status, _ = numbers(rows, 5 + tells_target, ",", np.int64)
         answered = status // 100 == 2
         start_s = start_ns // NS_PER_S + start_ns % NS_PER_S / NS_PER_S
         latency_ms, lag_ms = latency_ns / NS_PER_MS, (start_ns - due_ns) / NS_PER_MS
@@ -105,6 +108,7 @@ class Program(Tool):
             failures=+failures,
             lag_ms=lag_ms[answered],
             failed_lag_ms=lag_ms[~answered],
+            **({"target": target[0][answered], "failed_target": target[0][~answered]} if tells_target else {}),
         )
 
 

@@ -74,6 +74,7 @@ class Tool(ABC):
     counter: str | None = None  # PromQL for the requests that have ended, by `status`, in its own live figures
     suffix = "csv"  # of its file of requests
     columns: str  # the first line of that
+    earlier_columns = ""  # the same, as it was once
     pins = "loadgen/tools/go.mod"  # the file that has its version
     pin = r"^\s+\S+/{name}(?:/v\d+)? (v\S+)"  # finds the version there
 
@@ -151,7 +152,7 @@ class Tool(ABC):
             raise ParseError(f"{fact} ({error}): measure again.") from error
         if not source.eof:
             raise ParseError(f"{fact}, or has more than any tool writes: measure again.")
-        if (head or rows) and head != self.columns.encode():
+        if (head or rows) and head.decode(errors="replace") not in {self.columns, self.earlier_columns or self.columns}:
             raise ParseError(f"This is not {self.name}'s file of requests: the first line does not name the columns.")
         known = len(log.starts_s) + log.unanswered
         if counted not in {None, known}:

@@ -196,7 +196,8 @@ def silent_end(run: Measured) -> Iterator[str]:
 
 @rule("suspect", f"< {SHORTEST_INTERIOR_S} s")
 def short_interior(run: Measured) -> Iterator[str]:
-    """Length of the interior."""
+    """Length of the interior, but of trials of a search for capacity."""
+    skip_if(run.capacity_share == 1, "the trials of a search are short")
     skip_if(run.whole_run and not run.steady, CHANGING)
     if run.whole_run:
         yield "The run is too short to leave out its beginning and end: use a longer DURATION."

@@ -21,6 +21,7 @@ FALL_LIMIT = 0.10
 """Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
 COMPILED_LIMIT = 0.075  # of CPU per request: by how much the compilers' part of it fell
 SHORTEST_CAP_S = 120
+OVERLOADED = "more is offered than the process holds"
 NO_PARTS = "the measured part is too short for parts, the load changes, or the backend hangs"
 
 
@@ -31,6 +32,7 @@ def _beyond_chance(halves: Halves | None) -> float:
 def _growth(run: Measured, halves: Halves | None) -> float:
     """By how much it grew, if that is beyond chance; ends the check where growth says nothing."""
     skip_if(not run.closed_model and run.offered_rps is None, "rates are judged step by step")
+    skip_if((run.capacity_share or 0) > 1, OVERLOADED)
     skip_if(halves is None, NO_PARTS)
     return _beyond_chance(halves)
 

@@ -171,7 +171,7 @@ def backend_reconnected(run: Measured) -> Iterator[str]:
     opened = measured(run.backend_connections_opened, "how many connections to the backend were opened")
     if opened and opened > REOPENED_LIMIT * calls + first_ones:
         fact = f"Backend connections were not kept open: {opened} were opened for"
-        yield f"{fact} about {calls} requests (the limit is {percent(REOPENED_LIMIT)}): raise BACKEND_CONNECTIONS."
+        yield f"{fact} about {calls} requests (the limit is {percent(REOPENED_LIMIT)}): raise POOL."
 
 
 def _foreign(name: str, level: Level, limit: float, most: float = math.inf) -> Rule:

@@ -130,18 +130,10 @@ def small_pool(run: Measured) -> Iterator[str]:
     concurrency, at_once = run.concurrency, run.at_once
     skip_if(not run.backend_calls, "no request calls the backend")
     skip_if(run.backend_pool is None and run.about_told, "the client has no limit")
+    skip_if(run.pool_asked, "its size was asked for")
+    skip_if((run.capacity_share or 0) > 1, "more is offered than the process holds")
     pool = measured(run.backend_pool, "the size of the backend pool")
     if pool < concurrency * at_once:
         each = f", whose requests make {at_once} calls at once" if at_once > 1 else ""
         fact = f"The pool of {pool} backend connections is smaller than the concurrency of {concurrency}{each}:"
-        yield f"{fact} requests queue for a connection; raise BACKEND_CONNECTIONS, or the engine's limit of open files."
-
-
-@rule("suspect", "fewer", told="lab")
-def few_threads(run: Measured) -> Iterator[str]:
-    """Platform threads, compared with the concurrency."""
-    skip_if(run.platform_threads is None and run.about_told, "no pool of platform threads")
-    threads = measured(run.platform_threads, "the size of the thread pool")
-    if threads < run.concurrency:
-        fact = f"The pool of {threads} platform threads is smaller than the concurrency of {run.concurrency}:"
-        yield f"{fact} requests queue for a thread; raise PLATFORM_THREADS."
+        yield f"{fact} requests queue for a connection; raise POOL, or the engine's limit of open files."

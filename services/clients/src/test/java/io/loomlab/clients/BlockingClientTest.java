@@ -214,6 +214,7 @@ class BlockingClientTest {
             KEEP_ALIVE,
             kind,
             Settings.Style.LEAN,
+            0,
             false,
             0,
             0));

@@ -19,6 +19,7 @@ import io.loomlab.core.settings.UsageException;
 import io.loomlab.core.work.BlockingEndpoints;
 import io.loomlab.core.work.CpuWork;
 import io.loomlab.core.work.FanOut;
+import io.loomlab.core.work.LimitedEndpoints;
 import io.loomlab.core.work.Movies;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
@@ -61,7 +62,10 @@ public final class HelidonApplication implements AutoCloseable {
     FanOut fanOut = FanOut.of(settings.approach().concurrency());
     Router<Answer> router =
         new Router<>(
-            new BlockingEndpoints(client, new Movies(settings.saveMovies()), requests, cpu, fanOut),
+            LimitedEndpoints.of(
+                settings,
+                new BlockingEndpoints(
+                    client, new Movies(settings.saveMovies()), requests, cpu, fanOut)),
             about,
             Function.identity());
     server = server(settings, connections, router).start();

@@ -1,8 +1,10 @@
 package io.loomlab.microhttp;
 
 import io.loomlab.clients.BlockingClient;
+import io.loomlab.clients.Permits;
 import io.loomlab.clients.ReactorClient;
 import io.loomlab.core.http.Answer;
+import io.loomlab.core.http.Endpoints;
 import io.loomlab.core.http.Router;
 import io.loomlab.core.metrics.LabRegistry;
 import io.loomlab.core.metrics.ManagementServer;
@@ -14,6 +16,7 @@ import io.loomlab.core.settings.UsageException;
 import io.loomlab.core.work.BlockingEndpoints;
 import io.loomlab.core.work.CpuWork;
 import io.loomlab.core.work.FanOut;
+import io.loomlab.core.work.LimitedEndpoints;
 import io.loomlab.core.work.Movies;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
@@ -26,6 +29,7 @@ import java.util.function.Supplier;
 import org.microhttp.Handler;
 import org.microhttp.LabServer;
 import org.microhttp.Options;
+import reactor.core.publisher.Mono;
 
 /** microhttp under the concurrency model that LAB_CONCURRENCY names. */
 public final class MicrohttpApplication implements AutoCloseable {
@@ -105,7 +109,8 @@ public final class MicrohttpApplication implements AutoCloseable {
     FanOut fanOut = FanOut.of(settings.approach().concurrency());
     Router<Answer> router =
         new Router<>(
-            new BlockingEndpoints(client, movies, requests, cpu, fanOut),
+            LimitedEndpoints.of(
+                settings, new BlockingEndpoints(client, movies, requests, cpu, fanOut)),
             about,
             Function.identity());
     return Handlers.blocking(router, executor);
@@ -117,10 +122,20 @@ public final class MicrohttpApplication implements AutoCloseable {
     about = () -> about(Inbound.of(server, null), client.about());
     Router<CompletableFuture<Answer>> router =
         new Router<>(
-            new AsyncEndpoints(client, movies, requests, cpu),
+            limited(new AsyncEndpoints(client, movies, requests, cpu)),
             about,
             CompletableFuture::completedFuture);
     return Handlers.async(router);
+  }
+
+  private Endpoints<CompletableFuture<Answer>> limited(
+      Endpoints<CompletableFuture<Answer>> endpoints) {
+    if (!settings.bounds()) {
+      return endpoints;
+    }
+    Permits permits = new Permits(settings.limit());
+    return (endpoint, request) ->
+        permits.with(() -> Mono.fromFuture(() -> endpoints.answer(endpoint, request))).toFuture();
   }
 
   private About about(About.Inbound inbound, About.Outbound outbound) {

@@ -8,6 +8,7 @@ import io.loomlab.core.settings.Settings;
 import io.loomlab.core.work.BlockingEndpoints;
 import io.loomlab.core.work.CpuWork;
 import io.loomlab.core.work.FanOut;
+import io.loomlab.core.work.LimitedEndpoints;
 import io.loomlab.core.work.Movies;
 import java.util.Optional;
 import org.springframework.context.annotation.Bean;
@@ -34,6 +35,7 @@ public class BlockingConfiguration {
       RequestMetrics requests,
       CpuWork cpu) {
     FanOut fanOut = FanOut.of(settings.approach().concurrency());
-    return new BlockingEndpoints(client, movies, requests, cpu, fanOut);
+    return LimitedEndpoints.of(
+        settings, new BlockingEndpoints(client, movies, requests, cpu, fanOut));
   }
 }

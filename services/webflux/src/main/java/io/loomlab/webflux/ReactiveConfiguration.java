@@ -1,5 +1,6 @@
 package io.loomlab.webflux;
 
+import io.loomlab.clients.Permits;
 import io.loomlab.clients.ReactorClient;
 import io.loomlab.core.http.Answer;
 import io.loomlab.core.http.Endpoints;
@@ -26,7 +27,16 @@ class ReactiveConfiguration {
 
   @Bean
   Endpoints<Mono<Answer>> endpoints(
-      ReactorClient client, Movies movies, RequestMetrics requests, CpuWork cpu) {
-    return new ReactiveEndpoints(client, movies, requests, cpu);
+      Settings settings,
+      ReactorClient client,
+      Movies movies,
+      RequestMetrics requests,
+      CpuWork cpu) {
+    Endpoints<Mono<Answer>> endpoints = new ReactiveEndpoints(client, movies, requests, cpu);
+    if (!settings.bounds()) {
+      return endpoints;
+    }
+    Permits permits = new Permits(settings.limit());
+    return (endpoint, request) -> permits.with(() -> endpoints.answer(endpoint, request));
   }
 }

@@ -33,6 +33,7 @@ final class TestSettings {
         keepAlive,
         Settings.Client.DEFAULT,
         style,
+        0,
         false,
         0,
         0);

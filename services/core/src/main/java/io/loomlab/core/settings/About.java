@@ -20,6 +20,8 @@ import javax.management.ObjectName;
  * The effective configuration: what the running objects say, not what was asked for. A value that a
  * server does not have is null.
  *
+ * @param limit most requests that are served at once, null without one; a pool of threads is in
+ *     {@code inbound}
  * @param cpuIterationsPerMicrosecond what this process does for {@code cpuMicros=1}
  * @param threadKinds per endpoint path, the kind of thread that served its first request: {@code
  *     platform}, {@code virtual} or {@code event-loop}; null before that
@@ -28,6 +30,7 @@ public record About(
     String approach,
     String concurrency,
     String style,
+    Integer limit,
     Jvm jvm,
     int cpuIterationsPerMicrosecond,
     Inbound inbound,
@@ -41,6 +44,7 @@ public record About(
         settings.approach().label(),
         Names.kebab(settings.approach().concurrency()),
         Names.kebab(settings.style()),
+        settings.bounds() ? settings.limit() : null,
         Jvm.running(),
         cpu.iterationsPerMicrosecond(),
         inbound,

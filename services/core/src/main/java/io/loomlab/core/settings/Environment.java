@@ -28,6 +28,11 @@ public final class Environment {
     return from(name, 1);
   }
 
+  /** A whole number from 0. */
+  public int count(String name) {
+    return from(name, 0);
+  }
+
   /** A duration of at least the given number of milliseconds. */
   public Duration millis(String name, int lowest) {
     return Duration.ofMillis(from(name, lowest));

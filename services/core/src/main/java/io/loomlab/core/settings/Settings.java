@@ -20,6 +20,7 @@ import java.util.stream.Collectors;
  * @param keepAlive how long an idle connection is kept, inbound and outbound
  * @param httpClient backend client of the blocking approaches
  * @param style how the endpoints are written
+ * @param limit most requests that are served at once where threads do not bound them; 0: no limit
  * @param saveMovies whether POST /movies stores what it reads
  * @param port {@link #PORT}; only in tests 0, which is any free one
  * @param managementPort {@link #MANAGEMENT_PORT}; in tests 0 as well
@@ -37,6 +38,7 @@ public record Settings(
     Duration keepAlive,
     Client httpClient,
     Style style,
+    int limit,
     boolean saveMovies,
     int port,
     int managementPort) {
@@ -70,6 +72,11 @@ public record Settings(
           "LAB_HTTP_CLIENT is \"%s\", and in the idiomatic style there is one client an approach; use default."
               .formatted(Names.kebab(settings.httpClient)));
     }
+    if (settings.style == Style.IDIOMATIC && settings.limit > 0) {
+      throw new UsageException(
+          "LAB_LIMIT is \"%d\", and the idiomatic style has no limit; use 0."
+              .formatted(settings.limit));
+    }
     return settings;
   }
 
@@ -90,6 +97,11 @@ public record Settings(
     return this;
   }
 
+  /** Whether the limit is the approach's own: on platform threads the pool of threads is. */
+  public boolean bounds() {
+    return limit > 0 && approach.concurrency() != Approach.Concurrency.PLATFORM_THREADS;
+  }
+
   private static Settings read(Environment environment) {
     return new Settings(
         new Approach(
@@ -106,6 +118,7 @@ public record Settings(
         environment.millis("LAB_KEEP_ALIVE_MS", 1),
         environment.oneOf("LAB_HTTP_CLIENT", Client.class),
         environment.oneOf("LAB_STYLE", Style.class),
+        environment.count("LAB_LIMIT"),
         environment.flag("LAB_SAVE_MOVIES"),
         PORT,
         MANAGEMENT_PORT);

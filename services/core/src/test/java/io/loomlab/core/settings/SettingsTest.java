@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class SettingsTest {
-  private static final Map<String, String> COMPLETE =
+public class SettingsTest {
+  public static final Map<String, String> COMPLETE =
       Map.ofEntries(
           entry("LAB_APPROACH", "tomcat-virtual"),
           entry("LAB_CONCURRENCY", "virtual-threads"),
@@ -30,6 +30,7 @@ class SettingsTest {
           entry("LAB_KEEP_ALIVE_MS", "120000"),
           entry("LAB_HTTP_CLIENT", "jdk"),
           entry("LAB_STYLE", "lean"),
+          entry("LAB_LIMIT", "300"),
           entry("LAB_SAVE_MOVIES", "true"));
 
   @Test
@@ -49,6 +50,7 @@ class SettingsTest {
                 Duration.ofSeconds(120),
                 Settings.Client.JDK,
                 Settings.Style.LEAN,
+                300,
                 true,
                 8080,
                 8081));
@@ -77,6 +79,7 @@ class SettingsTest {
     "LAB_KEEP_ALIVE_MS, 0, whole number from 1",
     "LAB_HTTP_CLIENT, netty, 'default, apache, jdk, reactor'",
     "LAB_STYLE, terse, 'lean, idiomatic'",
+    "LAB_LIMIT, -1, whole number from 0",
     "LAB_SAVE_MOVIES, yes, true or false"
   })
   void saysWhichValueIsWrongAndWhatWouldBeRight(String name, String value, String cure) {
@@ -85,6 +88,16 @@ class SettingsTest {
     assertThatThrownBy(() -> Settings.from(wrong))
         .isInstanceOf(UsageException.class)
         .hasMessageContainingAll(name, "\"" + value + "\"", cure);
+  }
+
+  @Test
+  void onPlatformThreadsThePoolIsTheLimit() {
+    Map<String, String> variables = new HashMap<>(COMPLETE);
+    assertThat(Settings.from(variables).bounds()).isTrue();
+    variables.put("LAB_CONCURRENCY", "platform-threads");
+    assertThat(Settings.from(variables).bounds()).isFalse();
+    variables.putAll(Map.of("LAB_CONCURRENCY", "reactive", "LAB_LIMIT", "0"));
+    assertThat(Settings.from(variables).bounds()).isFalse();
   }
 
   @Test
@@ -124,20 +137,25 @@ class SettingsTest {
   }
 
   @Test
-  void refusesAnotherClientInTheIdiomaticStyle() {
+  void refusesAnotherClientAndALimitInTheIdiomaticStyle() {
     Map<String, String> variables = new HashMap<>(COMPLETE);
     variables.put("LAB_STYLE", "idiomatic");
     assertThatThrownBy(() -> Settings.from(variables))
         .isInstanceOf(UsageException.class)
         .hasMessageContainingAll("LAB_HTTP_CLIENT", "\"jdk\"", "use default");
     variables.put("LAB_HTTP_CLIENT", "default");
+    assertThatThrownBy(() -> Settings.from(variables))
+        .isInstanceOf(UsageException.class)
+        .hasMessageContainingAll("LAB_LIMIT", "\"300\"", "use 0");
+    variables.put("LAB_LIMIT", "0");
     assertThat(Settings.from(variables).style()).isEqualTo(Settings.Style.IDIOMATIC);
   }
 
   @Test
   void refusesAStyleThatTheApproachDoesNotHave() {
     Map<String, String> variables = new HashMap<>(COMPLETE);
-    variables.putAll(Map.of("LAB_STYLE", "idiomatic", "LAB_HTTP_CLIENT", "default"));
+    variables.putAll(
+        Map.of("LAB_STYLE", "idiomatic", "LAB_HTTP_CLIENT", "default", "LAB_LIMIT", "0"));
     Settings idiomatic = Settings.from(variables);
     assertThat(idiomatic.among(Set.of(Settings.Style.IDIOMATIC))).isSameAs(idiomatic);
     assertThatThrownBy(() -> idiomatic.among(Set.of(Settings.Style.LEAN)))

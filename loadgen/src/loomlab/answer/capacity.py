@@ -1,0 +1,98 @@
+"""How much each approach holds, in sentences."""
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from loomlab.answer.figures import CAPACITY, CPU, MEMORY, spread
+from loomlab.answer.loads import counting
+from loomlab.basics.format import number, percent
+from loomlab.basics.grouping import grouped
+from loomlab.records.capacity import Capacity
+from loomlab.records.contrasts import Contrast
+from loomlab.records.models import Run
+from loomlab.run.staircase import STEP
+from loomlab.statistics.comparison import FEWEST_BLOCKS
+
+APART = {"lower", "higher"}
+
+
+def capacity_lines(runs: Sequence[Run], contrasts: Sequence[Contrast]) -> list[str]:
+    """Of each approach that was searched, and from which load on two of them differ; none of other experiments."""
+    searched = [run for run in runs if run.capacity]
+    return [
+        *(sentence for name, own in grouped(searched, lambda run: run.approach).items() for sentence in _of(name, own)),
+        *(sentence for one in contrasts if one.kind in {"controlled", "settings"} for sentence in _from_on(one)),
+    ]
+
+
+def _of(name: str, runs: Sequence[Run]) -> Iterator[str]:
+    counted_ones, objective = (
+        counting(runs),
+        " and ".join(map(str, runs[0].capacity.objectives if runs[0].capacity else [])),
+    )
+    known = [run for run in counted_ones if run.capacity and run.capacity.rps]
+    if not known:
+        tried = [trial.rate_rps for run in runs if run.capacity for trial in run.capacity.trials]
+        lowest = f", not even {min(tried):,.0f}/s" if tried else ""
+        yield f"{name} held no rate that was offered{lowest}: {objective} is too much to ask, or it did not answer."
+        return
+    found = [run.capacity for run in known if run.capacity]
+    whole = len(known) == len(runs) and not any(one.at_least for one in found)
+    least = "at least " if any(one.at_least for one in found) else ""
+    interval, further = _interval([one.rps or 0.0 for one in found]) if whole else ("", "")
+    mean = spread(CAPACITY, known)
+    rps, others = number(mean.centre if mean else None), len(runs) - len(known)
+    basis = f"{interval}{len(found)} processes, steps of {percent(STEP - 1)}"
+    basis += f"; {others} more held nothing, or are invalid" if others else ""
+    yield f"{name} holds {least}{rps} requests/s with {objective} ({basis}). {_gave_out(found)}"
+    cost, memory = spread(CPU, known), spread(MEMORY, known)
+    pays = [f"{1000 / cost.centre:,.0f} requests per CPU second"] if cost else []
+    pays += [f"{number(memory.centre)} KiB per in-flight request"] if memory else []
+    if pays:
+        yield f"At its capacity {name} takes {' and '.join(pays)}.{further}"
+    for cut_off in dict.fromkeys(one.cut_off for one in found if one.cut_off):
+        yield f"A search of {name} ended early, because {cut_off}."
+
+
+def _interval(rates_rps: Sequence[float]) -> tuple[str, str]:
+    """Student's, on logarithms, of the median of processes; and within what another such search's result lies."""
+    if len(rates_rps) < FEWEST_BLOCKS:
+        return "", ""
+    import numpy as np  # noqa: PLC0415 - most commands need no scipy, which loads slowly
+
+    from loomlab.statistics.student import estimates  # noqa: PLC0415 - as above
+
+    found = estimates(np.log(rates_rps))
+    low, high = np.exp(found.mean + np.array([-1, 1]) * found.half_width)
+    again = percent(float(np.expm1(found.half_width * np.sqrt(2))))
+    return f"95 % {number(float(low))} to {number(float(high))} for the median of processes; ", (
+        f" Another such search would find it within {again} of this (95 %)."
+    )
+
+
+def _gave_out(found: Sequence[Capacity]) -> str:
+    if all(one.failed_rps is None for one in found):
+        return "Nothing gave out: the search ends there."
+    causes = grouped((one.gave_out or "something unknown" for one in found if one.failed_rps), str)
+    if len(causes) == 1:
+        return f"Then {next(iter(causes))} gave out."
+    return f"Then gave out: {', '.join(f'{cause} ({len(own)} times)' for cause, own in causes.items())}."
+
+
+def _from_on(contrast: Contrast) -> Iterator[str]:
+    """The smallest load from which on CPU per request differs there and at all larger ones, by Holm's correction."""
+    of_cpu = [one for one in contrast.comparisons if one.figure == "CPU per request" and "capacity" in one.load]
+    falling = sorted(of_cpu, key=lambda one: _share(one.load), reverse=True)
+    if not falling:
+        return
+    apart = [*takewhile(lambda one: one.word in APART and one.word == falling[0].word, falling)]
+    what = f"CPU per request of {contrast.a} and {contrast.b}"
+    if apart:
+        direction = "less" if apart[0].word == "lower" else "more"
+        yield f"{what} differs from {apart[-1].load} on: the first needs {direction}."
+    else:
+        yield f"{what} differs at no load from which on it differs at all larger ones."
+
+
+def _share(load: str) -> float:
+    return 100.0 if load == "capacity" else float(load.partition(" ")[0])
