@@ -8,7 +8,7 @@ log="" lab=""
 teardown() { stop_lab; }
 
 @test "a process is searched for its capacity, and then loaded at shares of it" {
-  start_lab capacity "SLO=p99<1500ms,errors<1%" APPROACH=microhttp-virtual "ENDPOINT=/capabilities?cpuMicros=2000" REPEATS=1 DURATION=6s \
+  start_lab capacity "SLO=p99<1500ms,errors<1%" DELAY=uniform:200:400 APPROACH=microhttp-virtual "ENDPOINT=/capabilities?cpuMicros=2000" REPEATS=1 DURATION=6s \
     WARMUP_CAP=20s SIZE=smoke
   end_of_lab
   [ "$(run_of '[.runs[].capacity_share] | map(. * 100 | round) | sort | tojson')" = "[50,80,100,110]" ] || { cat "$log"; return 1; }

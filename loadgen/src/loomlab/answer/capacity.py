@@ -73,7 +73,9 @@ def _interval(rates_rps: Sequence[float]) -> tuple[str, str]:
 def _gave_out(found: Sequence[Capacity]) -> str:
     if all(one.failed_rps is None for one in found):
         return "Nothing gave out: the search ends there."
-    causes = grouped((one.gave_out or "something unknown" for one in found if one.failed_rps), str)
+    causes = grouped(
+        (one.gave_out or "something beside CPU, threads and connections" for one in found if one.failed_rps), str
+    )
     if len(causes) == 1:
         return f"Then {next(iter(causes))} gave out."
     return f"Then gave out: {', '.join(f'{cause} ({len(own)} times)' for cause, own in causes.items())}."

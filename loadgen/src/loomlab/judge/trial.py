@@ -10,6 +10,7 @@ from loomlab.basics.format import percent
 from loomlab.judge.facts import Facts, tool_figures
 from loomlab.judge.judge import judge_run
 from loomlab.judge.limits import RATE_LIMIT
+from loomlab.judge.series import ratio
 from loomlab.records.capacity import PERCENT, Objective, Search, Trial
 from loomlab.records.files import RunFiles, read_record
 from loomlab.records.models import Request, RuleResult, Run
@@ -36,6 +37,7 @@ def assess(files: RunFiles, search: Search) -> Trial:
         p50_ms=run.latency_ms.p50,
         p99_ms=run.latency_ms.p99,
         cpu_ms_per_request=run.cpu_ms_per_request,
+        cpu_share=ratio(run.cpus_used, run.cpus_given),
     )
     if spoilt := next((rule for rule in failures if rule.host_cause and not _limited_by(rule)), None):
         return trial.model_copy(update={"outcome": "spoilt", "why": spoilt.reason})

@@ -15,6 +15,7 @@ from loomlab.plan.searching import SHARES
 from loomlab.plan.subject import Model
 from loomlab.plan.variables import Asked
 from loomlab.plan.work import SWEEP_REPEATS, Work, backend_pool, handover, wave_cpu_s, work_of
+from loomlab.records.endpoints import delay_of
 from loomlab.records.load import Load
 from loomlab.records.models import Request
 from loomlab.records.order import Order, PlannedRun
@@ -98,6 +99,13 @@ def _notes(work: Work) -> Iterator[str]:
         yield "Every request is the same, so the service may answer from a cache: REQUESTS_FILE has others."
     if work.subject and work.subject.told:
         yield f"{work.subject.service} runs as your Compose file has it: {', '.join(work.subject.told)}."
+    if (
+        work.search
+        and work.endpoint.waits_as_configured
+        and delay_of(work.delay).floor_ms == delay_of(work.delay).mean_ms
+    ):
+        fact = f"Every call waits DELAY={work.delay} ms, so that requests may fall in step and queue beside an idle CPU"
+        yield f"{fact}: DELAY=uniform:200:400 is more like a service."
     if work.why_alone:
         yield f"Each approach is measured alone, because {work.why_alone}."
     if asked.sweep and len(work.subjects) == 1 and not work.search:

@@ -55,6 +55,7 @@ class Trial(Record):
     p50_ms: float | None = None
     p99_ms: float | None = None
     cpu_ms_per_request: float | None = None
+    cpu_share: float | None = Field(None, description="Of the service's CPUs, how much was used")
 
 
 class Capacity(Record):
@@ -65,5 +66,6 @@ class Capacity(Record):
     at_least: bool = Field(False, description="Nothing failed above it, or what gave out is not the service")
     failed_rps: float | None = Field(None, description="The lowest rate above it that failed twice")
     gave_out: str | None = Field(None, description="What was at its limit there")
+    failed_cpu_share: float | None = Field(None, description="How much of the service's CPUs was used there")
     cut_off: str | None = Field(None, description="Why the search ended before the two were neighbours")
     trials: list[Trial] = Field(default_factory=list)

@@ -90,6 +90,8 @@ class CapacitySearch:
         found.rps = None if held is None else rate_of(held)
         found.failed_rps = None if failed is None else rate_of(failed)
         found.gave_out = next((one.gave_out for one in lowest if one.gave_out), None)
+        shares = [one.cpu_share for one in lowest if one.cpu_share is not None]
+        found.failed_cpu_share = max(shares, default=None)
         elsewhere = any(one.elsewhere for one in lowest)
         found.at_least = held is not None and (failed is None or elsewhere or found.cut_off is not None)
         write_json(main.files.capacity, found)
