@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from statistics import fmean
 
 from loomlab.answer.figures import CAPACITY, CPU, MEMORY, spread
 from loomlab.answer.loads import counting
@@ -73,12 +74,12 @@ def _interval(rates_rps: Sequence[float]) -> tuple[str, str]:
 def _gave_out(found: Sequence[Capacity]) -> str:
     if all(one.failed_rps is None for one in found):
         return "Nothing gave out: the search ends there."
-    causes = grouped(
-        (one.gave_out or "something beside CPU, threads and connections" for one in found if one.failed_rps), str
-    )
+    causes = grouped((one.gave_out or "something unknown" for one in found if one.failed_rps), str)
+    shares = [one.failed_cpu_share for one in found if one.failed_cpu_share is not None]
+    busy = f", with its CPU {percent(fmean(shares))} busy" if shares else ""
     if len(causes) == 1:
-        return f"Then {next(iter(causes))} gave out."
-    return f"Then gave out: {', '.join(f'{cause} ({len(own)} times)' for cause, own in causes.items())}."
+        return f"Then {next(iter(causes))} gave out{busy}."
+    return f"Then gave out{busy}: {', '.join(f'{cause} ({len(own)} times)' for cause, own in causes.items())}."
 
 
 def _from_on(contrast: Contrast) -> Iterator[str]:
