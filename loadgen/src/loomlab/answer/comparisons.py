@@ -22,7 +22,7 @@ from loomlab.tools.known import tool
 MEDIAN = 50
 DECLARED = {"controlled", "settings"}
 SHIFT_LIMIT = 0.04  # from the first half of the slices to the second: it moves the block's ratio by half of that
-BLOCK_DEVIATION = 0.034  # of a block's log ratio of CPU per request: the first sweep of benchmarks/slices.jsonl
+BLOCK_DEVIATION = 0.043  # of a block's log ratio of CPU per request: three services against themselves, 64 blocks
 MOST_SWEEPS = 10  # the newest, that tell what the host shows
 
 
@@ -145,5 +145,5 @@ def expectation(order: Order, results: Path) -> str | None:
         return None
     known = block_deviation(results, order.host.get("cpu_model"))
     percent = 100 * math.expm1(float(half_width(known or BLOCK_DEVIATION, blocks)))
-    basis = "earlier sweeps on such a CPU" if known else "one sweep of tomcat-virtual against itself on a 2-CPU host"
+    basis = "earlier sweeps on such a CPU" if known else "three services against themselves on a 2-CPU host"
     return f"With {blocks} blocks expect intervals of CPU per request of about ± {percent:.1f} % (from {basis})."
