@@ -14,6 +14,7 @@ from loomlab.answer.loads import load_groups
 from loomlab.basics.errors import UsageError
 from loomlab.plan.planning import plan, shell_lines
 from loomlab.records.capacity import LONGEST_TRIAL_S, Capacity, Objective, Search, Trial
+from loomlab.records.contrasts import Comparison, Contrast
 from loomlab.records.files import RunFiles, read_record
 from loomlab.records.models import Request, Run
 from loomlab.records.order import Order
@@ -244,3 +245,24 @@ def test_loads_are_shares_of_capacity() -> None:
     runs += [run.model_copy(update={"cell": 2, "capacity_share": 0.5, "capacity": None}) for run in runs]
 
     assert [(group.label, group.amount) for group in load_groups(runs)] == [("50 % of capacity", 50), ("capacity", 100)]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("not significant", "lower", "lower", "lower"), "80 % of capacity on: the first needs less"),
+        (("higher", "higher", "higher", "higher"), "50 % of capacity on: the first needs more"),
+        (("lower", "higher", "lower", "lower"), "from capacity on: the first needs less"),
+        (("lower", "lower", "lower", "equivalent"), "not found to differ"),
+    ],
+)
+def test_two_differ_from_the_smallest_load_above_which_all_words_are_alike(words: tuple[Any, ...], told: str) -> None:
+    loads = ("50 % of capacity", "80 % of capacity", "capacity", "110 % of capacity")
+    plain = {"cell": 1, "margin": 0.1, "blocks": [], "dropped": [], "effect": 1.0, "low": 0.9, "high": 1.1}
+    plain |= {"coarse": False, "p_value": 0.5, "figure": "CPU per request"}
+    made = [Comparison(load=load, word=word, **plain) for load, word in zip(loads, words, strict=True)]
+    others = [Comparison(load=load, word="lower", **plain) for load in ("2,000 connections", "capacity of x")]
+    contrast = Contrast(a="a", b="b", kind="controlled", differs=[], comparisons=[*made, *others])
+
+    assert told in capacity_lines([], [contrast])[0]
+    assert capacity_lines([], [contrast.model_copy(update={"comparisons": others})]) == []

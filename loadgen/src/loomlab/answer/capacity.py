@@ -1,5 +1,6 @@
 """How much each approach holds, in sentences."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from statistics import fmean
@@ -9,10 +10,10 @@ from loomlab.answer.loads import counting
 from loomlab.basics.format import number, percent
 from loomlab.basics.grouping import grouped
 from loomlab.records.capacity import Capacity
-from loomlab.records.contrasts import Contrast
+from loomlab.records.contrasts import Comparison, Contrast
 from loomlab.records.models import Run
 from loomlab.run.staircase import STEP
-from loomlab.statistics.comparison import FEWEST_BLOCKS
+from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS
 
 APART = {"lower", "higher"}
 
@@ -27,11 +28,8 @@ def capacity_lines(runs: Sequence[Run], contrasts: Sequence[Contrast]) -> list[s
 
 
 def _of(name: str, runs: Sequence[Run]) -> Iterator[str]:
-    counted_ones, objective = (
-        counting(runs),
-        " and ".join(map(str, runs[0].capacity.objectives if runs[0].capacity else [])),
-    )
-    known = [run for run in counted_ones if run.capacity and run.capacity.rps]
+    objective = " and ".join(map(str, runs[0].capacity.objectives if runs[0].capacity else ()))
+    known = [run for run in counting(runs) if run.capacity and run.capacity.rps]
     if not known:
         tried = [trial.rate_rps for run in runs if run.capacity for trial in run.capacity.trials]
         lowest = f", not even {min(tried):,.0f}/s" if tried else ""
@@ -84,8 +82,10 @@ def _gave_out(found: Sequence[Capacity]) -> str:
 
 def _from_on(contrast: Contrast) -> Iterator[str]:
     """The smallest load from which on CPU per request differs there and at all larger ones, by Holm's correction."""
-    of_cpu = [one for one in contrast.comparisons if one.figure == "CPU per request" and "capacity" in one.load]
-    falling = sorted(of_cpu, key=lambda one: _share(one.load), reverse=True)
+    of_cpu = [
+        (share, one) for one in contrast.comparisons if one.figure == CPU_PER_REQUEST.name and (share := _share(one))
+    ]
+    falling = [one for _, one in sorted(of_cpu, key=lambda pair: pair[0], reverse=True)]
     if not falling:
         return
     apart = [*takewhile(lambda one: one.word in APART and one.word == falling[0].word, falling)]
@@ -94,8 +94,10 @@ def _from_on(contrast: Contrast) -> Iterator[str]:
         direction = "less" if apart[0].word == "lower" else "more"
         yield f"{what} differs from {apart[-1].load} on: the first needs {direction}."
     else:
-        yield f"{what} differs at no load from which on it differs at all larger ones."
+        yield f"{what} is not found to differ from any of these loads on."
 
 
-def _share(load: str) -> float:
-    return 100.0 if load == "capacity" else float(load.partition(" ")[0])
+def _share(comparison: Comparison) -> int | None:
+    """Of capacity, in percent; None of another load."""
+    told = re.fullmatch(r"(?:(\d{1,3}) % of )?capacity", comparison.load)
+    return int(told[1] or 100) if told else None

@@ -46,7 +46,7 @@ class Remark:
 
 def _doubts(run: Run) -> list[str]:
     # Trials are short, and what piles up beyond capacity depends on how long that lasts.
-    names = () if run.capacity_share in {1, 1.1} else ("p50", "p99")
+    names = () if (run.capacity_share or 0) >= 1 else ("p50", "p99")
     withheld = ((name, run.latency_ms.withheld.get(name)) for name in names)
     return [*run.reasons, *(f"Its {name} is not given: {why}." for name, why in withheld if why)]
 
