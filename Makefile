@@ -40,6 +40,10 @@ compare: ## Compare settings: APPROACH= CONCURRENCY= A="GC=g1" B=""; 25 min
 capacity: ## How much each holds: SLO='p99<1200ms,errors<0.1%'; 2 h
 	@bin/run capacity
 
+.PHONY: flip
+flip: ## Switch from A to B, and when not: RATE=200 SLO= A= B=; 1.5 h
+	@bin/run flip
+
 .PHONY: scenarios scenario
 scenarios: ## List the scenarios, and how much of each this host holds
 	@bin/run scenarios

@@ -19,12 +19,14 @@ pytestmark = pytest.mark.small
 WAITING = 30
 
 
-async def test_platform_threads_wait_for_one_another(approach: Approach, settings: Settings) -> None:
+async def test_requests_beyond_the_limit_wait_for_others(approach: Approach, settings: Settings) -> None:
+    """On platform threads the pool is the limit."""
+    limit = settings["PLATFORM_THREADS" if approach.thread_kind == "platform" else "LIMIT"]
     await assert_delays_take(
         approach,
         lambda delay_ms: get(f"/epoch-millis?delayInMillis={delay_ms}"),
-        clients=2 * settings["PLATFORM_THREADS"],
-        waves=2 if approach.thread_kind == "platform" else 1,
+        clients=2 * limit or WAITING,
+        waves=2 if limit else 1,
     )
 
 

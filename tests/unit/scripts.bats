@@ -95,6 +95,46 @@ reproducing() {
   [ ! -e "$LAB/ran" ]
 }
 
+# flipping SETTINGS...: flip with them; $LAB/ran has what each condition is planned with.
+flipping() {
+  stubbed_lab
+  stub docker "case \"\$*\" in
+    *' loom-lab/loadgen plan '*) all=\$*; echo \"\${all##*loadgen plan }|\${RATE:-}|\${SLO:-}|\${DELAY:-}|\${POOL:-}|\${REPEATS:-}|\${JFR:-}|\${A:-}|\${B:-}\" >>$LAB/ran ;;
+    esac"
+  run env RATE=90 SLO='p99<2s' REPEATS=4 PLAN=1 "$@" "$LAB/bin/run" flip
+}
+
+@test "flip plans a condition each, with what it changes" {
+  flipping APPROACH=jetty-platform,jetty-virtual
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  diff "$LAB/ran" - <<'END'
+sweep --tell|90||||4|||
+capacity --tell||p99<2s|||4|||
+sweep --tell|90||900||4|||
+sweep --tell|90|||31|4|||
+sweep --tell|90|||||1||
+END
+}
+
+@test "flip gives both sides what a condition changes of the service, and leaves conditions out that are not said" {
+  flipping APPROACH=jetty-virtual A=GC=g1 SLOW='ENV:X=1;DELAY=500' SMALL='ENV:Y=2'
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  diff "$LAB/ran" - <<'END'
+compare --tell|90||||4||GC=g1|
+capacity --tell||p99<2s|||4||GC=g1|
+compare --tell|90||500||4||GC=g1;ENV:X=1|;ENV:X=1
+compare --tell|90||||4||GC=g1;ENV:Y=2|;ENV:Y=2
+compare --tell|90|||||1|GC=g1|
+END
+}
+
+@test "flip refuses what are not two, and what sets nothing" {
+  flipping APPROACH=headline
+  refused 2 APPROACH=headline
+  flipping APPROACH=jetty-virtual A=GC=g1 SLOW='DELY=500'
+  refused 2 DELY=500
+}
+
 # finishing: a lab whose killed experiment cannot be summed up.
 finishing() {
   stubbed_lab

@@ -23,6 +23,7 @@ COMMANDS = {
     "summarise": "cli.results:sum_up",
     "finish": "cli.results:finish_killed",
     "report": "cli.results:report",
+    "flip": "cli.results:show_flip",
     "resume": "cli.results:resume_experiment",
     "published": "cli.planning:list_published",
     "reproduce": "cli.planning:plan_published",

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from loomlab.answer.flip import flip_lines
 from loomlab.answer.gate import outcomes_of, write_junit
 from loomlab.answer.loads import replaced, spoilt, try_again, unmade_blocks
 from loomlab.answer.summary import finish, killed, resume, summarise, unfinished
@@ -118,6 +119,20 @@ def report(experiment_dir: Path, beside: Path | None = None) -> None:
     from loomlab.report.page import write_report  # noqa: PLC0415 - what draws takes long to import
 
     print(plain(f"report: {write_report(experiment_dir)}"))  # noqa: T201
+
+
+def show_flip(measured: Annotated[list[str], typer.Argument(help="CONDITION=FOLDER of each experiment.")]) -> None:
+    """Print whether to switch from the first of two to the second, and write it to flip.md of the first experiment."""
+    from loomlab.report.experiment import read_experiment  # noqa: PLC0415 - as above
+
+    folders = {name: Path(folder) for name, _, folder in (one.partition("=") for one in measured)}
+    read = ((name, read_experiment(folder)) for name, folder in folders.items())
+    told = flip_lines(
+        {name: (one.summary, one.order) for name, one in read if one.order},
+        {name: os.environ.get(name.upper(), "") for name in folders},
+    )
+    write_text(folders["normal"] / "flip.md", "\n".join([*told, ""]))
+    print("\n".join(told))  # noqa: T201
 
 
 def resume_experiment(name: str, results: Path = RESULTS, leave: Leave = None) -> None:

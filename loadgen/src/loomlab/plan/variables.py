@@ -22,9 +22,9 @@ RUNS = tuple(f"run-{name}" for name in KNOWN)
 NEEDING_CONNECTIONS = tuple(f"run-{name}!" for name in CLOSED_TOOLS)
 OF_RATES = tuple(f"run-{name}" for name in RATE_TOOLS)
 COMPARING, SIDED = ("sweep", "compare"), ("compare", "capacity")
-MEASURING = (*RUNS, *COMPARING, "capacity", "scenario")
+MEASURING = (*RUNS, *COMPARING, "capacity", "flip", "scenario")
 OF_LOADS = (*RUNS, *COMPARING)
-OF_SERVICES = (*OF_LOADS, "capacity")
+OF_SERVICES = (*OF_LOADS, "capacity", "flip")
 REPRODUCING = (*MEASURING, "reproduce")
 SERVING = (*MEASURING, "up")
 STARTING = (*MEASURING, "reproduce", "finish", "up", "smoke", "doctor")
@@ -181,7 +181,7 @@ class Asked(Record):
         "a quarter and all of those that the host can handle", "1000", [],
     )  # fmt: skip
     rates_rps: Annotated[list[Rate], Parts, Rising] = variable(
-        "RATE", (*(f"{verb}!" for verb in OF_RATES), *COMPARING),
+        "RATE", (*(f"{verb}!" for verb in OF_RATES), *COMPARING, "flip!"),
         "offered rate, requests per second, sent on schedule even if answers are late", "none", "500", [],
     )  # fmt: skip
     duration_s: Seconds | None = variable(
@@ -193,7 +193,7 @@ class Asked(Record):
         "REQUESTS", OF_LOADS, "number of requests, instead of `DURATION`", "none", "120000", ge=1, le=100_000_000
     )
     objectives: Annotated[list[Objective], BeforeValidator(objectives_of)] = variable(
-        "SLO", ("capacity!",),
+        "SLO", ("capacity!", "flip!"),
         "what must hold: limits of latency (`p50`, `p90`, `p95`, `p99`, `p99.9`, `max`, `mean`) and `errors`",
         "required", "p99<1200ms,errors<0.1%", [],
     )  # fmt: skip
@@ -304,12 +304,12 @@ class Asked(Record):
     )  # fmt: skip
     plan: Flag = variable("PLAN", REPRODUCING, "`1` prints the runs and their time, and measures nothing", "off", "1")
     a: str | None = variable(
-        "A", SIDED,
+        "A", (*SIDED, "flip"),
         "what side A has of its own, `;` between several: `JDK`, `GC`, `JVM_OPTS` and other settings of an approach, "
         "`IMAGE`, or `ENV:NAME` for a variable of its container",
         "nothing of its own", "GC=parallel",
     )  # fmt: skip
-    b: str | None = variable("B", SIDED, "the same of side B", "nothing of its own", "GC=g1")
+    b: str | None = variable("B", (*SIDED, "flip"), "the same of side B", "nothing of its own", "GC=g1")
     c: str | None = variable("C", SIDED, "the same of a side C", "no side C", "GC=zgc")
     limits: Annotated[list[Limit], BeforeValidator(limits_of)] = variable(
         "FAIL", SIDED,
@@ -350,6 +350,21 @@ class Asked(Record):
 
 BENCHES = "bench-tests bench-verdict bench-healthy bench-style bench-floor"
 OTHERS = (
+    Variable(
+        "SLOW",
+        "DELAY=2000",
+        "flip",
+        "`DELAY=900`; of a service of yours none",
+        "what makes answers slow that it waits for, `;` between several: variables of the lab, `ENV:NAME=` of the "
+        "service, or variables of your Compose file",
+    ),
+    Variable(
+        "SMALL",
+        "POOL=20",
+        "flip",
+        "`POOL` of a third of `RATE`; of a service of yours none",
+        "what makes pools small, in the same way",
+    ),
     Variable("RESUME", "latest", "finish report", "", "`latest`, or a folder of `results/`"),
     Variable(
         "BESIDE", "latest", "report", "", "another experiment, whose figures are printed beside those of `RESUME`"

@@ -1,5 +1,6 @@
 package com.example.orders;
 
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Profile;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -9,11 +10,15 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 @Profile("payments")
 class PaymentController {
-  private static final int ANSWERS_AFTER_MS = 100;
+  private final long answersAfterMs;
+
+  PaymentController(@Value("${payments.answers-after-ms}") long answersAfterMs) {
+    this.answersAfterMs = answersAfterMs;
+  }
 
   @GetMapping("/payments/{order}")
   Payment payment(@PathVariable long order) throws InterruptedException {
-    Thread.sleep(ANSWERS_AFTER_MS);
+    Thread.sleep(answersAfterMs);
     return new Payment(order, "PAID", 4200);
   }
 }

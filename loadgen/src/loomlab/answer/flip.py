@@ -1,0 +1,122 @@
+"""Whether to switch from the first of two to the second, and under which conditions the answer is another."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+from typing import NamedTuple
+
+from loomlab.answer.comparisons import compared
+from loomlab.answer.figures import CAPACITY, CPU, MEMORY, P99, RSS, Figure
+from loomlab.answer.loads import counting, load_groups
+from loomlab.answer.text import table_lines
+from loomlab.basics.format import UNKNOWN, number, plain, signed
+from loomlab.basics.grouping import grouped
+from loomlab.records.contrasts import Comparison, Contrast
+from loomlab.records.models import Run, Summary
+from loomlab.records.order import Order
+from loomlab.statistics.comparison import CPU_MARGIN, ComparedFigure
+
+CAPACITY_LOAD, SHARE_LOAD = "capacity", "80 % of capacity"
+RESIDENT = replace(RSS, compared=ComparedFigure("RSS", "MiB", CPU_MARGIN, "has", "less", "more"))
+SHOWN = (CAPACITY, P99, CPU, MEMORY, RESIDENT)
+SWITCH, STAY, EITHER, DEPENDS, OPEN = "switch", "do not", "does not matter", "it depends", "not resolved"
+CONDITIONS = {"normal": "the normal rate", "capacity": SHARE_LOAD, "slow": "slow answers", "small": "small pools"}
+
+
+class Cell(NamedTuple):
+    """What the second has of a figure beside the first."""
+
+    figure: Figure
+    text: str
+    speaks_for: str
+
+
+class Condition(NamedTuple):
+    label: str
+    cells: list[Cell]
+
+    @property
+    def word(self) -> str:
+        words = {cell.speaks_for for cell in self.cells}
+        if {SWITCH, STAY} <= words:
+            return DEPENDS
+        return next((word for word in (SWITCH, STAY) if word in words), OPEN if OPEN in words or not words else EITHER)
+
+    def text(self, figure: Figure) -> str:
+        return next((cell.text for cell in self.cells if cell.figure is figure), UNKNOWN)
+
+    def reasons(self) -> str:
+        """The figures that speak for its word."""
+        told = [cell for cell in self.cells if cell.speaks_for in {SWITCH, STAY}] or self.cells
+        return ", ".join(f"{cell.figure.title} {cell.text}" for cell in told)
+
+
+def pair_of(order: Order) -> tuple[str, str]:
+    """The first, which is there now, and the second."""
+    first, second = [*order.sides, *order.asked.get("APPROACH", "").split(",")][:2]
+    return first, second
+
+
+def flip_lines(measured: Mapping[str, tuple[Summary, Order]], changes: Mapping[str, str]) -> list[str]:
+    """The answer, a table in Markdown, and what else was seen; `measured` by condition, `changes` what made it."""
+    _, order = measured["normal"]
+    pair = pair_of(order)
+    labels = {name: " by ".join(filter(None, (label, changes.get(name)))) for name, label in CONDITIONS.items()}
+    found = [Condition(label, _cells(*measured[name], *pair)) for name, label in labels.items() if name in measured]
+    before, after = (f"{name} ({order.sides[name].told or 'as it is'})" if order.sides else name for name in pair)
+    known = {cell.figure.key for one in found for cell in one.cells}
+    shown = [figure for figure in SHOWN if figure.key in known]
+    rows = [[one.label, *(one.text(figure) for figure in shown), one.word] for one in found]
+    seen = [line for name in measured for line in _seen(name, measured[name][0].runs, labels.get(name, "JFR"))]
+    heads = ("at", *(figure.title for figure in shown), "so")
+    table = table_lines(heads, rows, frozenset({"at", "so"}))
+    return [*map(plain, (f"From {before} to {after}?", "", *_answer(found), "", *table, "", *seen))]
+
+
+def _cells(summary: Summary, order: Order, first: str, second: str) -> list[Cell]:
+    """Of a search: capacity itself, and the other figures at that share of it."""
+    contrast, loads = Contrast(a=second, b=first, kind="settings", differs=[]), load_groups(summary.runs, order)
+    searched = any(run.capacity for run in summary.runs)
+    return [
+        _cell(figure, one)
+        for figure in SHOWN
+        for one in compared(figure, [contrast], loads, summary.margin)
+        if one.effect is not None
+        if not searched or one.load == (CAPACITY_LOAD if figure is CAPACITY else SHARE_LOAD)
+    ]
+
+
+def _cell(figure: Figure, one: Comparison) -> Cell:
+    scale = one.b_mean if one.by_difference else 1.0
+    known = [value for value in (one.effect, one.low, one.high) if value is not None]
+    if not scale or scale <= 0 or len(known) < 3:
+        return Cell(figure, UNKNOWN, OPEN)
+    shares = [(value - one.even) / scale for value in known]
+    effect, low, high = (signed(100 * share) for share in shares)
+    text = f"{effect} % ({low} to {high})"
+    if one.within_margin or (one.by_difference and max(map(abs, shares)) < CPU_MARGIN):
+        return Cell(figure, text, EITHER)
+    if one.swayed or not one.apart:
+        return Cell(figure, text, OPEN)
+    return Cell(figure, text, SWITCH if (shares[0] > 0) == (figure is CAPACITY) else STAY)
+
+
+def _answer(found: Sequence[Condition]) -> Iterator[str]:
+    normal, *others = found
+    yield f"**{normal.word.capitalize()}**, at {normal.label}: {normal.reasons() or 'nothing was measured'}."
+    changes = [one for one in others if one.word not in {normal.word, OPEN}]
+    yield from (f"**{one.word.capitalize()}**, at {one.label}: {one.reasons()}." for one in changes)
+    if not changes:
+        yield "No other condition that was measured changes that."
+
+
+def _seen(name: str, runs: Sequence[Run], label: str) -> Iterator[str]:
+    """Of each side: what it waited for in its pools, what its threads were pinned by, and what does not count."""
+    for side, own in grouped(runs, lambda run: run.approach).items():
+        waits = [1000 * run.queued / run.throughput_rps for run in own if run.queued and run.throughput_rps]
+        if waits:
+            yield f"- {side} waits {number(fmean(waits))} ms for a thread, a permit or a connection at {label}."
+        if name == "recorded" and (pins := sum(run.virtual_threads_pinned or 0 for run in own)):
+            yield f"- {side} was pinned {pins:,} times for over 20 ms: see raw/pins.txt of its run."
+        if bad := len(own) - len(counting(own)):
+            yield f"- {bad} of {len(own)} runs of {side} at {label} do not count."

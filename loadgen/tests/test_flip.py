@@ -1,0 +1,92 @@
+"""Whether to switch, by what was measured under each condition."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from loomlab.answer.flip import flip_lines
+from loomlab.records.capacity import Capacity
+from loomlab.records.models import Latency, Summary
+from loomlab.records.order import Order
+from report_folder import RATE
+from test_capacity import OBJECTIVES
+from test_gate import B, summary_of
+from test_sides import compare
+
+Measured = tuple[Summary, Order]
+
+
+def measured(folder: Path, cpu: float = 1, p99: float = 1, rss: float = 1, share: float | None = None) -> Measured:
+    """Three blocks at an offered rate; the arguments are B's figures ÷ A's, and the share of capacity."""
+    order = compare(folder, B="GC=g1")
+    summary = summary_of(order, [cpu * more for more in (0.99, 1, 1.01)])
+    for number, run in enumerate(summary.runs):
+        own, noise = run.approach == B, 1 + 0.003 * (number % 3)
+        run.load = replace(run.load, shape=RATE)
+        run.latency_ms = Latency(p50=905, p99=1200 * noise * (p99 if own else 1))
+        run.rss_max_bytes = 2**29 * noise * (rss if own else 1)
+        run.capacity_share = share
+    return summary, order
+
+
+def searched(folder: Path, capacity: float, **ratios: float) -> Measured:
+    at_share, order = measured(folder, share=0.8, **ratios)
+    held, _ = measured(folder, share=1.0)
+    for number, run in enumerate(held.runs):
+        rps = 400 * (1 + 0.003 * (number % 3)) * (capacity if run.approach == B else 1)
+        run.cell, run.run, run.capacity = 2, f"{run.run}-search", Capacity(objectives=OBJECTIVES, rps=rps)
+    return at_share.model_copy(update={"runs": [*at_share.runs, *held.runs]}), order
+
+
+@pytest.mark.parametrize(
+    ("normal", "word"),
+    [
+        ({}, "Does not matter"),
+        ({"cpu": 0.8}, "Switch"),
+        ({"p99": 1.4}, "Do not"),
+        ({"cpu": 0.8, "rss": 1.5}, "It depends"),
+        ({"cpu": 1.09}, "Not resolved"),
+    ],
+)
+def test_the_answer_is_that_of_the_figures_which_speak_for_one(
+    normal: dict[str, float], word: str, tmp_path: Path
+) -> None:
+    lines = flip_lines({"normal": measured(tmp_path, **normal)}, {})
+    assert lines[2].startswith(f"**{word}**, at the normal rate: ")
+
+
+def test_conditions_under_which_the_answer_is_another_are_told(tmp_path: Path) -> None:
+    lines = flip_lines(
+        {
+            "normal": measured(tmp_path / "a"),
+            "capacity": searched(tmp_path / "b", 1.5, cpu=0.7),
+            "slow": measured(tmp_path / "c", p99=2),
+        },
+        {"slow": "DELAY=900"},
+    )
+    answers = [line for line in lines if line.startswith("**")]
+    assert [line.split("**")[1] for line in answers] == ["Does not matter", "Switch", "Do not"]
+    assert "capacity +50 %" in answers[1]
+    assert "CPU per request −30 %" in answers[1]
+    assert "slow answers by DELAY=900" in answers[2]
+    assert len([line for line in lines if line.startswith("| ")]) == 4
+
+
+def test_a_search_tells_figures_at_a_share_of_capacity_alone(tmp_path: Path) -> None:
+    """At capacity itself the sides are at other rates."""
+    lines = flip_lines({"normal": measured(tmp_path / "a"), "capacity": searched(tmp_path / "b", 1, cpu=0.7)}, {})
+    (row,) = (line for line in lines if line.startswith("| 80 %"))
+    assert "−30 %" in row
+    assert row.endswith("| switch |")
+
+
+def test_what_waits_in_pools_and_does_not_count_is_told(tmp_path: Path) -> None:
+    summary, order = measured(tmp_path)
+    summary.runs[0].verdict = "invalid"
+    for run in summary.runs:
+        run.backend_pool, run.closed_model, run.offered_rps, run.throughput_rps, run.mean_ms = 60, False, 100, 100, 1000
+    lines = flip_lines({"normal": (summary, order)}, {})
+    waits = [line for line in lines if " waits " in line]
+    assert all("400 ms" in line for line in waits)
+    assert (len(waits), sum("1 of 3 runs" in line for line in lines)) == (2, 1)
