@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from loomlab.answer.figures import CPU, MEMORY, P99, PARTS, RSS, THREADS, THROUGHPUT, Figure, measured_figures
 from loomlab.answer.loads import load_groups
-from loomlab.answer.text import Remark, host_line
+from loomlab.answer.text import Remark, host_line, stretch_lines
 from loomlab.basics.format import counted, number, percent
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Summary
@@ -115,7 +115,7 @@ def page(experiments: Mapping[str, Experiment]) -> str:
         doubts = dict.fromkeys([*caveats.whole, *_dropped(experiment), *caveats.host, *of_runs])
         lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host_line(summary.environment)}"]
         lines += [f"{caveats.counts} [Summary](measured/{name}.json.gz).", ""]
-        lines += [f"- {sentence}" for sentence in (*said, *doubts)]
+        lines += [f"- {sentence}" for sentence in (*said, *doubts, *stretch_lines(summary.runs))]
         lines += ["", *table_of(experiment.rows, [one for one in SHOWN if one in measured_figures(experiment.runs)])]
     return "\n".join(lines) + "\n"
 
