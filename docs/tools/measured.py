@@ -28,6 +28,19 @@ KEPT = {
         "make sweep APPROACH=tomcat-virtual,webflux-netty CONCURRENCY=500,2000",
     ),
     "connections-10000": ("10,000 connections", "make sweep CONCURRENCY=10000 TOOL=ab REPEATS=2"),
+    "capacity": (
+        "Capacity",
+        "make capacity SLO='p99<1500ms,errors<0.1%' ENDPOINT='/capabilities?cpuMicros=1000' DELAY=uniform:200:400",
+    ),
+    "pool-5": ("A pool of 5 connections", "make sweep CONCURRENCY=100 DELAY=20 POOL=5 REPEATS=3"),
+    "pool-50": ("A pool of 50 connections", "make sweep CONCURRENCY=100 DELAY=20 POOL=50 REPEATS=3"),
+    "hang": ("A backend that hangs", "make scenario NAME=slow-backend APPROACH=headline REPEATS=3"),
+    "hang-limit": (
+        "A backend that hangs, with a bound",
+        "make scenario NAME=slow-backend APPROACH=headline REPEATS=3 LIMIT=400",
+    ),
+    "mix-1": ("A mixed load, one carrier", "make sweep RATE=100 REQUESTS_FILE=examples/mix.yaml REPEATS=3 CARRIERS=1"),
+    "mix-2": ("A mixed load, two carriers", "make sweep RATE=100 REQUESTS_FILE=examples/mix.yaml REPEATS=3 CARRIERS=2"),
     "all-ten": ("All ten approaches", "make sweep APPROACH=all CONCURRENCY=1000 TOOL=hey REPEATS=2"),
 }
 """Title and command of each summary in results/measured/, which is gzipped JSON."""
