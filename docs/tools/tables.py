@@ -8,8 +8,10 @@ import json
 import os
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import get_args
 
 from pydantic import BaseModel
@@ -106,6 +108,24 @@ def exported() -> list[str]:
     return [json.dumps([asdict(figure.exported) for figure in EVERY if figure.exported], indent=1)]
 
 
+def faults() -> list[str]:
+    """A row for each kind of fault, of the tries that were kept."""
+    kinds = defaultdict(list)
+    for line in (Path(__file__).parents[2] / "benchmarks" / "faults.jsonl").read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        kinds[one["mode"], one["kind"]].append(one)
+    rows = [
+        "| tried | fault | tries | runs lost | otherwise wrong | left-overs | date | seeds |",
+        "|---|---|--:|--:|--:|--:|---|---|",
+    ]
+    for (mode, kind), tries in sorted(kinds.items()):
+        bad = [sum(bool(one.get(name)) for one in tries) for name in ("lost", "wrong", "left")]
+        days, seeds = sorted(one["ended"][:10] for one in tries), sorted(one["seed"] for one in tries)
+        spans = [str(every[0]) + (f" to {every[-1]}" if every[0] != every[-1] else "") for every in (days, seeds)]
+        rows.append("| " + " | ".join([mode, kind, *map(str, [len(tries), *bad]), *spans]) + " |")
+    return rows
+
+
 TABLES: dict[str, Callable[[], list[str]]] = {
     "verdict": verdict,
     "limits": limits,
@@ -115,6 +135,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "names": names,
     "schema": schema,
     "exported": exported,
+    "faults": faults,
     "other-variables": lambda: variables(planning_ones=False),
 }
 

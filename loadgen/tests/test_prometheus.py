@@ -27,10 +27,11 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
     start = time.time() - 60
-    with prometheus(sampled(start)) as (url, queries):
+    with prometheus(*[sampled(start)] * 3, [{"value": [0, f"{start:.3f}"]}]) as (url, queries):
         got = Prometheus(url).collect("tomcat-virtual", start, start + 50)
 
     assert got["error"] is None
+    assert 59 < got["clock_off_s"] < 120
     assert got["containers"] == got["approach"] == got["backend"] == sampled(start)
     assert 'service=~"tomcat-virtual|backend|loadgen|prometheus|cadvisor"}[7' in queries[0]
     assert 'job="cadvisor"' in queries[0]  # not what an approach may tell of containers
@@ -43,7 +44,8 @@ def test_of_a_pair_the_containers_of_both_are_asked_for_and_the_processes_of_the
     with serving(lambda _: (200, b'{"data": {"result": []}}')) as server:
         got = Prometheus(server.origin).collect("tomcat-virtual", start, start + 100.5, ["tomcat-platform"])
 
-    asked = [parse_qs(one.partition("?")[2]) for one in server.asked]
+    *asked, clock = [parse_qs(one.partition("?")[2]) for one in server.asked]
+    assert "time" not in clock
     containers, approach, backend = (one["query"][0] for one in asked)
     assert 'service=~"tomcat-virtual|tomcat-platform|backend|loadgen|prometheus|cadvisor"' in containers
     assert [name for name in JUDGED if name not in containers] == []

@@ -75,6 +75,7 @@ CASES: list[tuple[str, str, Change, Any, Any, str]] = [
     ("much_foreign_cpu", "invalid", beside_prometheus, "0", "1", "21 20"),
     ("stolen", "suspect", hosts("stolen"), 0.025, 0.03, "5.66 5"),
     ("clock_stepped", "invalid", stepped, 0.5, -0.6, "0.6 0.5"),
+    ("clock_stepped", "invalid", lambda run, off_s: run.metrics.update(clock_off_s=off_s), 0.5, 0.6, "0.6 0.5"),
     ("more_cpu_than_given", "suspect", overused, (1.04, 2), (1.3, 2), "1.30 1 5"),
     ("more_cpu_than_given", "suspect", overused, (0.52, 0.5), (0.54, 0.5), "0.54 0.5 5"),
     ("warmup_failed", "suspect", warmup("failed"), False, True, "1"),

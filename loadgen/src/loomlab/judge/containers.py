@@ -117,7 +117,7 @@ def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
         "steal_shares": {part: share.steal for part, share in shares.items() if share} if own else None,
         "stolen_of_needed": (ratio(own.steal, needed) or 0.0) if own else None,
         "host_sampled": bool(samples),
-        "clock_step_s": max(apart) - min(apart) if apart else None,
+        "clock_step_s": max(max(apart) - min(apart), facts.metrics.clock_off_s) if apart else None,
     }
 
 

@@ -48,7 +48,7 @@ class Facts:
         self.about = read_json(files.about)
         try:
             self.container: Container | None = INSPECTED.validate_python(read_json(files.container))[0]
-        except ValidationError:
+        except (ValidationError, ParseError):  # the host's shell writes it, which syncs nothing
             self.container = None
         self.delays = read_record(files.backend, BackendDelays)
         self.slices = read_record(files.slices, SliceLog)

@@ -30,6 +30,7 @@ class Metrics:
         self._approach = approach
         log = record or MetricsLog()
         self._containers, self._own, self._backend = log.containers, log.approach, log.backend
+        self.clock_off_s = log.clock_off_s
 
     def container(self, metric: str, service: str | None = None) -> list[Series]:
         return series.select(self._containers, f"container_{metric}", service=service or self._approach)

@@ -190,3 +190,4 @@ class MetricsLog(BaseModel):
     containers: list[Series] = []
     approach: list[Series] = []
     backend: list[Series] = []
+    clock_off_s: Moment = 0  # by so much the load generator's clock differed from that of the samples, at least

@@ -113,9 +113,10 @@ class Prometheus:
         self._url = url.rstrip("/")
         self._connection = Connection(urlsplit(url).netloc, timeout=QUERY_TIMEOUT_S)
 
-    def query(self, expression: str, at: float) -> list[dict[str, Any]]:
-        """Of an instant query, or the stored samples of a range selector, as they are. Raises UnreachableError."""
-        parameters = urlencode({"query": expression, "time": f"{at:.3f}"})
+    def query(self, expression: str, at: float | None) -> list[dict[str, Any]]:
+        """Of an instant query, or the stored samples of a range selector, as they are; None: by the server's clock.
+        Raises UnreachableError."""
+        parameters = urlencode({"query": expression} | ({} if at is None else {"time": f"{at:.3f}"}))
         try:
             answer = from_json(asked(self._connection, f"{self._url}/api/v1/query?{parameters}"))
             result: list[dict[str, Any]] = answer["data"]["result"]
@@ -140,7 +141,8 @@ class Prometheus:
             stop.pause(0.5)
 
     def collect(self, approach: str, start: float, end: float, beside: Sequence[str] = ()) -> dict[str, Any]:
-        """Raw samples from 10 s before the run to 20 s after it, or up to now; `error` says why there are none."""
+        """Raw samples from 10 s before the run to 20 s after it, or up to now; `error` says why there are none; and by
+        how much this clock differs from that of the samples, at least."""
         now = min(time.time(), end + 2 * PADDING_S)
         names = "|".join(CONTAINER_METRICS)
         services = "|".join([approach, *beside, "backend", "loadgen", "prometheus", "cadvisor"])
@@ -155,6 +157,11 @@ class Prometheus:
                 record[name] = self._samples(f"{selector}[{math.ceil(now - start + PADDING_S)}s]", now)
             except UnreachableError as error:
                 record |= {name: [], "error": str(error)}
+        with suppress(
+            UnreachableError, LookupError, TypeError, ValueError
+        ):  # last: a step until here has moved what was asked for
+            before, told = time.time(), float(self.query("vector(time())", None)[0]["value"][1])
+            record["clock_off_s"] = max(before - told, told - time.time(), 0)
         return record
 
     def _samples(self, expression: str, until: float) -> list[dict[str, Any]]:

@@ -215,7 +215,7 @@ def much_stolen(run: Measured) -> Iterator[str]:
 
 @rule("invalid", f"> {CLOCK_LIMIT_S} s", host_cause=True)
 def clock_stepped(run: Measured) -> Iterator[str]:
-    """The clock was set during the run."""
+    """The clock was set during the run, or differs from that of the samples."""
     skip_if(run.clock_step_s is None and run.host_sampled, "the run is of a version that did not watch the clock")
     step_s = measured(run.clock_step_s, "whether the clock was set")
     if step_s > CLOCK_LIMIT_S:
