@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from loomlab.judge.request_figures import episode_of, falls, steps_of
+from loomlab.judge.request_figures import episodes_of, falls, slow_of, steps_of
 from loomlab.records.load import OpenRate, RateStep
-from loomlab.records.measured import Halves
+from loomlab.records.measured import Halves, Slow
 from loomlab.records.models import Episode, Hang, Interior, Step
 from loomlab.records.requestlog import RequestLog
 from rawrun import log_of
@@ -34,6 +34,13 @@ def steps(log: RequestLog, *rates: float) -> list[Step]:
     """Of a process that uses a tenth of a CPU."""
     shape = OpenRate(tuple(RateStep(rate, STEP_S) for rate in rates))
     return steps_of(log, shape, lambda first, last: (last - first) / 10, BEGIN)
+
+
+def test_waits_of_several_times_the_p50_keep_requests_from_being_sent() -> None:
+    waits_ms = np.array([100.0] * 9 + [300.0, 301.0, 900.0])
+
+    assert slow_of(waits_ms, 100, [0]) == Slow(requests=2, longest_ms=900, omitted=3.01 - 1 + 8)
+    assert slow_of(waits_ms, 100, [300]) is slow_of(waits_ms[:10], 100, [0]) is slow_of(waits_ms, None, [0]) is None
 
 
 def test_steps_that_are_reached_without_errors_hold_and_leave_out_their_first_moments_and_the_next_one() -> None:
@@ -106,7 +113,7 @@ def episode(
         [took_ms(second) + 50 * (place % 10 == 0) for place, second in enumerate(seconds)],
         lag_ms=[lag_ms(second) for second in seconds],
     )
-    return episode_of(log, Hang(at_s=60, duration_s=10), started)
+    return episodes_of(log, [Hang(at_s=60, duration_s=10)], started)[0]
 
 
 def slow_for(seconds: int) -> Callable[[int], float]:
@@ -132,7 +139,7 @@ def test_a_recovery(after_ms: Callable[[int], float], started: float, recovery_s
 
 
 def test_without_anything_before_the_hang_there_is_nothing_to_come_back_to() -> None:
-    got = episode_of(log_of([BEGIN + 65, BEGIN + 80], [5100, 100]), Hang(at_s=60, duration_s=10), BEGIN)
+    (got,) = episodes_of(log_of([BEGIN + 65, BEGIN + 80], [5100, 100]), [Hang(at_s=60, duration_s=10)], BEGIN)
     assert (got.before_p50_ms, got.worst_ms, got.recovery_s) == (None, 5100, None)
 
 

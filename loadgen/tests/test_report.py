@@ -363,7 +363,18 @@ def test_steal_that_is_not_known_of_the_approach_is_a_dash(folder: Path, shares:
     assert "20.0" not in page_of(folder).html.partition('<section id="runs">')[2]
 
 
-def test_no_cell_of_the_table_is_a_formula(folder: Path) -> None:
-    edit(folder / "summary.json", lambda summary: summary["runs"][0].update(approach="=1+1"))
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", " =", "\u3000=", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
+def test_no_cell_of_the_table_is_a_formula(folder: Path, start: str) -> None:
+    edit(folder / "summary.json", lambda summary: summary["runs"][0].update(approach=f"{start}1+1"))
     write_report(folder)
-    assert ",'=1+1," in (folder / "table.csv").read_text()
+    assert f",'{start}1+1," in (folder / "table.csv").read_text()
+
+
+def test_what_turns_or_hides_letters_is_in_no_file(folder: Path) -> None:
+    odd = "\u202e\u200b\u2066\u2028\ufeff\x1b"
+    edit(folder / "summary.json", lambda summary: summary["runs"][0].update(approach=f"mine{odd}", reasons=[odd]))
+    write_report(folder)
+    files = [folder / name for name in ("summary.md", "table.csv", "report.html")] + [*(folder / "plots").iterdir()]
+
+    assert [path.name for path in files if {*odd} & {*path.read_text()}] == []
+    assert "mine??????" in (folder / "table.csv").read_text()

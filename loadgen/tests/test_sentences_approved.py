@@ -10,6 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from good import BURST, LADDER, OPEN, fast, judge, rate, warmup
 from loomlab.judge.rules import RULES
+from loomlab.records.measured import Slow
 from loomlab.records.models import RuleResult
 from rawrun import RawRun
 from test_verdict import CASES, MISSING, cpu_falling, delays, falling
@@ -24,7 +25,7 @@ OTHERS: list[dict[str, Any]] = [
     {"mean_ms": None, "p99_ms": None}, {"backend_calls": 0, "delay_asked": None}, {"shortest_ms": 0},
     {"backend_pool": None, "platform_threads": None, "throttled_ratio": None},
     {"foreign_cpu_share": 0.3, "steal_shares": {"approach": 0.3}}, delays(None, None), delays(None, "7"),
-    {"slow_ms": (950.0 * 602,)}, {"gc_share": 0.21, "gc_cpu_share": 0.33},
+    {"slow": Slow(requests=1, longest_ms=571_900, omitted=601)}, {"gc_share": 0.21, "gc_cpu_share": 0.33},
     {"partner": "other", "partner_cpus": 0.03, "threads_started": 60.0, "ratio_shift": 0.25}, cpu_falling(0.11, 0.02),
     warmup(compiled=False, bursts=[COMPILING, COMPILING]),
     warmup(compiled=False, bursts=[COMPILING, COMPILING], changing="latency still fell"),

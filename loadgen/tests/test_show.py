@@ -5,18 +5,20 @@ import os
 import shutil
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from pydantic_core import from_json
 
 from loomlab.basics.errors import UsageError
 from loomlab.run.prometheus import answered
 from loomlab.show import server
-from loomlab.show.server import MOST_BYTES, Server, newest_runs, server_of
+from loomlab.show.server import FEWEST_VALUES, MOST_BYTES, Files, Server, newest_runs, server_of
 from report_folder import PAIR, edit, first_run, folder_of
 
 URL = "http://lab.example:9080"
@@ -113,14 +115,82 @@ def test_every_two_approaches_have_the_kind_of_their_contrast_once_they_are_summ
 
 
 def test_only_so_many_runs_are_told_the_newest(tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
-    new = folder_of(tmp_path, PAIR, repeats=5, raw=False).rename(tmp_path / "20991231T000000Z-newest")
-    old = folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "20991230T000000Z-older")
+    new = folder_of(tmp_path, PAIR, repeats=5, raw=False).rename(tmp_path / "20200102T000000Z-newest")
+    old = folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "20200101T000000Z-older")
     monkeypatch.setattr(server, "MOST_RUNS", 11)
 
-    newest = [(experiment, int(run.run.partition("-")[0])) for experiment, run in newest_runs(tmp_path, set())]
+    newest = [(experiment, int(run.run.partition("-")[0])) for experiment, run, *_ in newest_runs(tmp_path, Files())]
 
     assert newest == [*((new.name, number) for number in range(10, 0, -1)), (old.name, 2), (old.name, 1)]
     assert len(samples(get)["lab_result_info"]) == 11
+
+
+def test_runs_of_the_future_hide_none_of_now(tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "20200101T000000Z-mine")
+    gift = folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "29990101T000000Z-gift")
+    monkeypatch.setattr(server, "MOST_RUNS", 3)
+
+    shown = [labels["experiment"] for labels, _ in samples(get)["lab_result_info"]]
+
+    assert shown == [mine.name, mine.name, gift.name]
+
+
+def test_of_an_experiment_only_the_newest_runs_are_looked_for(
+    tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "20200101T000000Z-mine")
+    for number in range(50):
+        (tmp_path / "20200102T000000Z-gift" / "runs" / f"{number}-a").mkdir(parents=True)
+    looked_for: list[Path] = []
+    read = Files.read
+
+    def looking(files: Files, path: Path, told: Callable[[Any], Any]) -> Any:
+        looked_for.append(path)
+        return read(files, path, told)
+
+    monkeypatch.setattr(server, "MOST_RUNS", 10)
+    monkeypatch.setattr(Files, "read", looking)
+
+    assert len(samples(get)["lab_result_info"]) == 2
+    assert len(looked_for) < 20
+
+
+def test_a_page_is_made_of_so_many_values_of_the_newest_runs_at_most(
+    tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
+    (folder / "summary.json").unlink()
+    monkeypatch.setattr(
+        server, "MOST_TOLD", FEWEST_VALUES + (first_run(folder) / "run.json").read_text().count(",") + 9
+    )
+
+    metrics = samples(get)
+
+    assert [labels["run"][0] for labels, _ in metrics["lab_result_info"]] == ["2"]
+    assert metrics["lab_results_unreadable"] == [({}, 1)]
+
+
+def test_a_file_is_read_once_also_a_wrong_one_and_again_when_it_changed(
+    tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
+    right = (first_run(folder) / "run.json").read_text()
+    (first_run(folder) / "run.json").write_text('{"reasons": [' + "0," * 10_000 + "0]}")
+    parsed: list[bytes] = []
+
+    def counting(content: bytes, **how: Any) -> Any:
+        parsed.append(content)
+        return from_json(content, **how)
+
+    monkeypatch.setattr(server, "from_json", counting)
+
+    pages = [samples(get), samples(get)]
+    (first_run(folder) / "run.json").write_text(right)
+    pages.append(samples(get))
+
+    assert [len(page["lab_result_info"]) for page in pages] == [1, 1, 2]
+    assert [page["lab_results_unreadable"][0][1] for page in pages] == [1, 1, 0]
+    assert len(parsed) == 4
 
 
 def circle(path: Path) -> None:
@@ -135,17 +205,18 @@ def circle(path: Path) -> None:
         lambda run_dir: circle(run_dir / "run.json"),
         circle,
         lambda run_dir: (run_dir / "run.json").write_text("[" * 100_000),
+        lambda run_dir: (run_dir / "run.json").write_text("[" + "0," * server.MOST_VALUES + "0]"),
         lambda run_dir: edit(run_dir / "run.json", lambda run: run.update(started="yesterday")),
         lambda run_dir: edit(run_dir / "run.json", lambda run: run.update(approach="\ud800")),
     ],
-    ids=["file", "folder", "JSON", "time", "text"],
+    ids=["file", "folder", "JSON", "values", "time", "text"],
 )
 def test_what_cannot_be_read_is_counted_and_hides_nothing_else(
     damage: Callable[[Path], object], tmp_path: Path, get: Get
 ) -> None:
     folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
     (tmp_path / "latest").symlink_to(folder.name)
-    (tmp_path / "20991231T000000Z-bench-observer").mkdir()
+    (tmp_path / "20200101T000000Z-bench-observer").mkdir()
     (folder / "runs" / "3-webflux-netty").mkdir()
     (folder / "summary.json").unlink()
     damage(first_run(folder))
@@ -166,8 +237,8 @@ def test_a_record_that_is_too_large_to_be_kept_is_counted_and_not_read(tmp_path:
 
 
 def test_an_experiment_that_cannot_be_read_is_counted_and_hides_no_other(tmp_path: Path, get: Get) -> None:
-    folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / os.fsdecode(b"20991231T000000Z-\xff"))
-    odd = tmp_path / "20991230T000000Z-odd" / "runs"
+    folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / os.fsdecode(b"20200102T000000Z-\xff"))
+    odd = tmp_path / "20200101T000000Z-odd" / "runs"
     odd.mkdir(parents=True)
     circle(odd)
     folder_of(tmp_path, PAIR, repeats=1, raw=False)
@@ -220,8 +291,8 @@ def test_no_page_may_run_scripts_or_be_shown_within_another(serving: Server, pat
     answer = asked(serving, path, host)
 
     policy = answer.headers["Content-Security-Policy"]
-    assert [part for part in ("default-src 'none'", "frame-ancestors 'none'") if part not in policy] == []
-    assert "script-src" not in policy
+    assert {"sandbox allow-downloads", "default-src 'none'", "frame-ancestors 'none'"} <= {*policy.split("; ")}
+    assert "script" not in policy
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
@@ -260,3 +331,26 @@ def test_silent_connections_end_and_are_never_more_than_so_many(
     assert asked(serving, "/").status == 200
     serving.shutdown()
     serving.server_close()
+
+
+@pytest.mark.parametrize("asks", ["", "GET / HTTP/1.1\r\nX: ", "GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n"])
+def test_who_asks_or_reads_too_slowly_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asks: str) -> None:
+    """Even if a byte comes now and then."""
+    for name in ("TIMEOUT_S", "ANSWER_S", "MOST_CONNECTIONS"):
+        monkeypatch.setattr(server, name, 1)
+    with (tmp_path / "large").open("wb") as large:
+        large.truncate(2**30)
+    serving, status = server_of(URL, tmp_path, 0), 0
+    threading.Thread(target=serving.serve_forever, daemon=True).start()
+    with socket.create_connection(("127.0.0.1", serving.server_port), 30) as slow:
+        slow.sendall(asks.encode())
+        deadline = time.monotonic() + 60
+        while status != 200 and time.monotonic() < deadline:
+            with suppress(OSError):
+                slow.sendall(b"a")
+            time.sleep(0.2)
+            with suppress(OSError, http.client.HTTPException):
+                status = asked(serving, "/").status
+    serving.shutdown()
+    serving.server_close()
+    assert status == 200

@@ -310,7 +310,7 @@ def test_a_run_whose_times_are_years_apart_is_invalid_and_costs_no_more_than_ano
 
 
 def test_no_name_and_no_text_moves_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    title = "\x1b]0;mine\x07"
+    title = "\x1b]0;mine\x07\u202e\u2028\nloom-lab: all is well\n"
     folder = made(tmp_path)
     (raw_of(folder) / "ab.txt").write_text(f"ab: {title}\n")
     folder = folder.rename(folder.with_name(f"{folder.name}{title}"))
@@ -322,7 +322,8 @@ def test_no_name_and_no_text_moves_a_terminal(tmp_path: Path, capsys: pytest.Cap
     out, err = capsys.readouterr()
     said = out + err + (folder / "summary.md").read_text()
     assert "mine" in said
-    assert not {"\x1b", "\x07"} & {*said}
+    assert not {"\x1b", "\x07", "\u202e", "\u2028"} & {*said}
+    assert "loom-lab: all is well" not in said.splitlines()
 
 
 def test_what_another_host_measures_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -309,6 +309,14 @@ def test_a_collector_that_did_not_pause_has_no_longest_pause() -> None:
     assert {"0", "0.00"} == figures(line.partition(": ")[2])
 
 
+def test_no_name_is_a_link_or_another_cell(tmp_path: Path) -> None:
+    link = r"\[a](http://evil.example)"
+    text = markdown(summed_up(tmp_path, [run(1, approach=rf"a\|b{link}", reasons=[link], verdict="suspect")]))
+
+    assert "[" not in text
+    assert r"| 1 | a\\\|b" in text
+
+
 def test_the_host_is_told_as_far_as_it_is_known() -> None:
     assert {"2", "23.5"} <= figures(host_line({"cpus": 2, "memory_bytes": 25_276_514_304}))
     assert host_line({}) == "Host: unknown."

@@ -21,7 +21,7 @@ from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.known import KNOWN, tool
 from loomlab.tools.programs import COLUMNS, LabUsers, Program, Vegeta
-from loomlab.tools.tool import ToolReport, numbers, reason
+from loomlab.tools.tool import ToolReport, numbers, reason, reasons
 
 GOLDEN = Path(__file__).parent / "golden"
 SOURCES = Path(__file__).parents[1]
@@ -143,14 +143,44 @@ def test_a_packed_file_that_was_cut_off_is_damaged(tmp_path: Path, left: int) ->
         tool("ab").requests(tmp_path, 100)
 
 
-def test_no_more_is_read_than_a_packed_file_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("limit", ["MOST_BYTES", "MOST_ROWS", "MOST_PACKED"])
+def test_no_more_is_read_than_a_packed_file_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     """A file of 30 MB may stand for 30 GB."""
-    monkeypatch.setattr("loomlab.tools.tool.MOST_BYTES", 5000)
-    rows = ROWS[0] * 10_000
+    monkeypatch.setattr(f"loomlab.tools.tool.{limit}", 5000)
+    rows = [f"{number * 7919 % 10**9:010}{ROWS[0][10:]}" for number in range(6000)]
 
-    with pytest.raises(ParseError, match="more than any tool writes"):
-        parsed(tmp_path, rows, report=REPORT | {"requests": 10_000})
-    assert len(parsed(tmp_path, *ROWS[:1] * 100, report=REPORT | {"requests": 100})) == 100
+    with pytest.raises(ParseError, match="measure a shorter time"):
+        parsed(tmp_path, *rows, report=REPORT | {"requests": 6000})
+    assert len(parsed(tmp_path, *rows[:100], report=REPORT | {"requests": 100})) == 100
+
+
+def test_what_follows_a_packed_file_allows_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loomlab.tools.tool.MOST_BYTES", 5000)
+    (tmp_path / "vegeta.txt").touch()
+    with VEGETA.rows(tmp_path, ".gz").open("wb") as packed:
+        packed.write(gzip.compress(COLUMNS.encode() + b"\n" + b"0" * 10_000))
+        packed.truncate(2**20)
+
+    with pytest.raises(ParseError, match="measure a shorter time"):
+        VEGETA.requests(tmp_path, 0)
+
+
+@pytest.mark.parametrize("part", [0, 1, 30, 31, 2**24])
+def test_numbers_are_read_in_parts(monkeypatch: pytest.MonkeyPatch, part: int) -> None:
+    monkeypatch.setattr("loomlab.tools.tool.PART", part)
+    rows = [[number, 10**number] for number in range(12)]
+    text = "".join(f"{first},{second},\n" for first, second in rows).encode()
+
+    assert numbers(text, 2, ",", np.int64).T.tolist() == rows
+    for damaged in (text + b"1,2,3,\n", text[:-1], text + b"1"):
+        with pytest.raises(ValueError, match="reshape"):
+            numbers(damaged, 2, ",", np.int64)
+    assert numbers(b"", 2, ",", np.int64).shape == (2, 0)
+
+
+def test_of_many_kinds_of_errors_the_rest_is_one() -> None:
+    found = reasons((f"error {number}", 2) for number in range(150))
+    assert (len(found), found.total(), found["another reason"]) == (101, 300, 100)
 
 
 @pytest.mark.parametrize("row", [b"nan,1\n", b"inf,1\n", b"1e999,1\n"])
@@ -250,7 +280,7 @@ def test_a_report_of_no_request_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("report", [[], REPORT | {"requests": None}, REPORT | {"unsent": -1}])
 def test_another_report_is_refused(tmp_path: Path, report: Any) -> None:
-    with pytest.raises(ParseError, match="not a report"):
+    with pytest.raises(ParseError, match=r"vegeta-report\.json is damaged"):
         parsed(tmp_path, report=report)
 
 

@@ -6,9 +6,10 @@ import pytest
 
 from good import LADDER, OPEN, fast, judge, lag, rate, warmup
 from loomlab.judge.rules import RULES
-from loomlab.records.measured import BackendDelays, Halves
+from loomlab.records.measured import BackendDelays, Halves, Slow
 from saying import failed, figures, speaking, unknown
 
+MUCH_SLOW = Slow(requests=9_000, longest_ms=9_000, omitted=80_000)
 FIGURES: list[tuple[str, str, str, Any, Any, str]] = [
     # rule, level, figure, within, beyond, numbers of its sentence
     ("unfinished", "invalid", "interrupted", False, True, ""),
@@ -53,7 +54,8 @@ FIGURES: list[tuple[str, str, str, Any, Any, str]] = [
     ("other_backend_requests", "suspect", "backend_requests_per_request", 3.109, 3.111, "3.111 3 0.110"),
     ("other_backend_requests", "suspect", "backend_requests_per_request", 2.891, 2.889, "2.889 3 0.110"),
     ("backend_reconnected", "suspect", "backend_connections_opened", 1800, 1801, "1801 180000 1"),
-    ("omission_possible", "suspect", "slow_ms", (950.0 * 601,), (950.0 * 301, 950.0 * 302), "2 286.9 601 1"),
+    ("omission_possible", "suspect", "slow", Slow(requests=1, longest_ms=570_950, omitted=600),
+     Slow(requests=2, longest_ms=286_900, omitted=601), "2 286.9 601 1"),
     ("omission_possible", "suspect", "silences_s", (2, 2, 2), (2, 3), "5 2,460 4.1 1"),
     ("connections_idle", "suspect", "little_ratio", 0.991, 0.989, "1.1 1000 1"),
     ("connections_idle", "suspect", "little_ratio", 1.009, 1.011, "1.1 1000 1"),
@@ -274,10 +276,10 @@ SCOPE: list[tuple[dict[str, Any], str]] = [
     (LADDER | {"errors": 30_000, "dropped": 500}, "steps_missed"),
     ({"missed_steps": (250.0, 500.0), "errors": 30_000}, "too_many_errors no_step_held"),
     # Long waits that were asked for are no omission, but silences are; an open model has none, nor waves.
-    (waits_of("lognormal:100:1000") | {"slow_ms": (9_000.0,) * 9_000}, ""),
+    (waits_of("lognormal:100:1000") | {"slow": MUCH_SLOW}, ""),
     (waits_of("lognormal:100:1000") | {"silences_s": (30,)}, "omission_possible"),
-    (waits_of("uniform:200:400") | {"slow_ms": (9_000.0,) * 9_000}, "omission_possible"),
-    (OPEN | {"silences_s": (30,), "slow_ms": (90_000.0,)}, ""),
+    (waits_of("uniform:200:400") | {"slow": MUCH_SLOW}, "omission_possible"),
+    (OPEN | {"silences_s": (30,), "slow": MUCH_SLOW}, ""),
     (lag(0.0) | {"steady": False, "think_s": 5.0, "silences_s": (9, 9)}, ""),
     (lag(0.0) | {"steady": False, "think_s": 1.0, "silences_s": (9, 9)}, "omission_possible"),
     # During a hang silence is what was asked for; late starts are the tool's all the same.

@@ -99,7 +99,8 @@ class Audit:
         sides = grouped(values, lambda value: _json(value[1]))
         if len(sides) > 1:
             text = "; ".join(f"{value} from {_names(name for name, _ in own)}" for value, own in sides.items())
-            alike = all(len({_json(value) for side, value in values if side == one}) == 1 for one, _ in values)
+            by_approach = grouped(values, lambda value: value[0]).values()
+            alike = all(len({_json(value) for _, value in each}) == 1 for each in by_approach)
             if not (self.sides and alike):  # between sides a difference was asked for, within one it was not
                 self.suspicions.append(f"Parity: {name} differs and nothing explains it: {text}.")
             self.unexplained[name] = values
@@ -213,9 +214,9 @@ def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
     sides = {one.approach for one in several if one.run.is_side}
     partners = {one.approach: one.run.partner for one in several}
     models = {one.approach: one.members.get("concurrency") for one in several}
-    found = []
+    runs, found = grouped(several, lambda one: one.approach), []
     for a, b in itertools.combinations(sorted(models, key=lambda name: (USUAL.get(str(models[name]), 1), name)), 2):
-        both = [one for one in several if one.approach in {a, b}]
+        both = sorted(runs[a] + runs[b], key=lambda one: one.run.cell)
         if {a, b} <= sides:
             a, b = max(a, b), min(a, b)  # noqa: PLW2901 - the later over the earlier
             found.append(_of_settings(a, b, both))

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from contextlib import suppress
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -19,6 +20,7 @@ from loomlab.records.models import EngineFacts, Run, Summary
 from loomlab.records.order import Order, PlannedRun, changing, order_file, order_of, read_order
 
 FOLDER = re.compile(r"(\d{8}T\d{6}Z)-(.+)")
+MOST_RUNS, MOST_NAMED = 5000, 5  # of an experiment without an order; of those that are left out
 STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
 INTERRUPTED_NOTE = "The experiment was interrupted: the runs that are missing were not made."
 SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "container_metrics", "stand_in_images", "inherited")
@@ -76,21 +78,28 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
 
 
 def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:
-    """In the order they were planned, tries side by side; and a note for each folder that was not judged."""
+    """In the order they were planned, tries side by side; and a note for each folder that was not judged, and for those
+    that the order does not name."""
     folders = [path for path in (experiment_dir / "runs").iterdir() if path.is_dir() and path.name[0] != "."]
     folders.sort(key=lambda folder: (folder.name.partition("-")[0].zfill(6), folder.name))
-    found = {folder.name: _run_of(folder) for folder in folders}
+    order, names = order_of(experiment_dir), [folder.name for folder in folders]
+    named = {run.run for run in order.runs} if order else {*names[:MOST_RUNS]}
+    found = {folder.name: _run_of(folder) for folder in folders if folder.name in named}
     notes = [f"Run {name} was not judged: it is not in the table." for name, run in found.items() if run is None]
+    if others := [name for name in names if name not in named]:
+        more = f" and {len(others) - MOST_NAMED:,} more" if len(others) > MOST_NAMED else ""
+        notes.append(f"Left out, because order.json does not name them: {', '.join(others[:MOST_NAMED])}{more}.")
     return [run for run in found.values() if run], notes
 
 
 def _run_of(run_dir: Path) -> Run | None:
-    """As it was judged, or is judged again where that cannot be read."""
-    try:
-        return read_record(RunFiles(run_dir).run, Run)
-    except ParseError:
-        warnings.warn(f"{run_dir.name} is judged again, because its run.json cannot be read.", stacklevel=2)
-        return _judged(run_dir)
+    """As it was judged, or is judged again where that cannot be read, or is another run's."""
+    with suppress(ParseError):
+        run = read_record(RunFiles(run_dir).run, Run)
+        if run is None or run.run == run_dir.name:
+            return run
+    warnings.warn(f"{run_dir.name} is judged again, because its run.json cannot be read.", stacklevel=2)
+    return _judged(run_dir)
 
 
 def environment_of(experiment_dir: Path) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """A summary in words: summary.md, and the table on the screen."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from markupsafe import Markup
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
@@ -109,7 +111,8 @@ def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
     """summary.md; `opening` stands before the table, in place of the contrasts; names stay plain text."""
     return _rendered(
         "summary.md",
-        lambda value: _one_line(value).replace("<", "&lt;").replace("[", "\\["),  # no HTML, link, picture or other line
+        # No HTML, link, picture or other line.
+        lambda value: _one_line(value).replace("<", "&lt;").replace("[", "&#91;"),
         summary=summary,
         opening=opening,
         table=table_lines(HEADINGS, [cells(run) for run in summary.runs], TEXT_COLUMNS),
@@ -144,8 +147,14 @@ def _one_line(value: object) -> str:
     return plain(" ".join(str(value).splitlines()))
 
 
+def readable(value: Any) -> Any:
+    """For a page: a text without what `plain` replaces; markup and what is no text as it is."""
+    return plain(value, lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
 def table_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], left: frozenset[str]) -> list[str]:
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (headings, *rows)]
+    escaped = ([re.sub(r"[\\|]", r"\\\g<0>", cell) for cell in row] for row in (headings, *rows))
+    lines = [f"| {' | '.join(row)} |" for row in escaped]
     rule = "|".join(":--" if heading in left else "--:" for heading in headings)
     return [lines[0], f"|{rule}|", *lines[1:]]
 
@@ -162,4 +171,4 @@ def show(summary: Summary, console: Console) -> None:
     console.print(table)
     lines = (f"- {line}" for line in (*stretch_lines(summary.runs), *footnotes(summary, brief=True)))
     for line in (*capacity_lines(summary.runs, summary.contrasts), *lines, host_line(summary.environment)):
-        console.print(escape(line), highlight=False)
+        console.print(escape(_one_line(line)), highlight=False)

@@ -1,5 +1,8 @@
 """What can go wrong, by exit code; each message is one sentence: what, the value, the cure."""
 
+import traceback
+from pathlib import PurePath
+
 EXIT_INVALID = 1
 EXIT_USAGE = 2
 EXIT_HOST = 3
@@ -33,5 +36,9 @@ class ParseError(LoomlabError):
 
 
 def told(error: Exception) -> str:
-    """What a user is told of it, who can act only on errors of the lab's own and of files."""
-    return str(error) if isinstance(error, LoomlabError | OSError) else f"the lab failed at it ({error!r})"
+    """What a user is told of it, who can act only on errors of the lab's own and of files; of others also where."""
+    if isinstance(error, LoomlabError | OSError):
+        return str(error)
+    place = traceback.extract_tb(error.__traceback__)[-1:]
+    at = "".join(f" in {PurePath(frame.filename).name}, line {frame.lineno}" for frame in place)
+    return f"the lab failed at it ({error!r:.200}{at})"

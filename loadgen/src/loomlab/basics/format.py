@@ -7,6 +7,7 @@ UNKNOWN = "–"
 MOST_DECIMALS = 8
 NEAREST = 1e-9  # shares, or logarithms, that differ by less are the same
 MOST_PERCENT = 1000  # that a sentence counts
+ODD = r"[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 
 
 def fixed(value: float | None, decimals: int = 0) -> str:
@@ -59,9 +60,10 @@ def amount(value: float) -> str:
     return f"{size:,.0f}" if size >= 9.95 or size == 0 else f"{size:.1f}"
 
 
-def plain(text: object) -> str:
-    """The text without what a terminal obeys: a name moves no cursor and sets no title."""
-    return re.sub(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "?", str(text))
+def plain(text: object, *, lines: bool = False) -> str:
+    """The text in one line, unless it has lines, without what a terminal obeys, or what turns or hides the letters
+    beside it: a name moves no cursor and sets no title."""
+    return re.sub(ODD if lines else f"{ODD}|\n", "?", str(text))
 
 
 def counted(count: int, noun: str) -> str:

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import typer
 
-from loomlab.basics.errors import EXIT_LAB, EXIT_USAGE, LoomlabError
+from loomlab.basics.errors import EXIT_LAB, EXIT_USAGE, LoomlabError, told
 from loomlab.basics.format import plain
 
 COMMANDS = {
@@ -34,6 +34,8 @@ COMMANDS = {
     "serve-results": "show.server:serve_results",
 }
 """The module and the function of each."""
+OF_FOLDERS = {"judge", "again", "summarise", "report", "resume"}
+"""Which read folders that may be a stranger's, so that whatever fails there is told of the folder."""
 
 
 def program(name: str) -> typer.Typer:
@@ -59,17 +61,21 @@ def main(arguments: list[str] | None = None) -> None:
         command = typer.main.get_command(program("".join(words[:1])))
         code = command.main(args=words, prog_name="loomlab", standalone_mode=False) or 0
     except typer.TyperException as error:
-        say(error.format_message())
+        say(error.format_message(), lines=True)
         code = EXIT_USAGE
     except LoomlabError as error:
-        say(error)
+        say(error, lines=True)
         code = error.exit_code
     except OSError as error:
         say(f"{error.filename or 'a file'} cannot be used: {error.strerror}.")
-    except Exception:
-        traceback.print_exc()
+    except Exception as error:
+        if "".join(words[:1]) in OF_FOLDERS:
+            folders = " and ".join(word for word in words[1:] if not word.startswith("-"))
+            say(f"{folders} cannot be read: {told(error)}; move it out of results/, or measure again.")
+        else:
+            traceback.print_exc()
     sys.exit(code)
 
 
-def say(message: object) -> None:
-    print(f"loom-lab: {plain(message)}", file=sys.stderr)  # noqa: T201
+def say(message: object, *, lines: bool = False) -> None:
+    print(f"loom-lab: {plain(message, lines=lines)}", file=sys.stderr)  # noqa: T201

@@ -86,7 +86,7 @@ def _gate(experiment_dir: Path, summary: Summary) -> set[str]:
         return {"unresolved"}
     outcomes = outcomes_of(summary, order)
     write_junit(experiment_dir / "junit.xml", summary, outcomes)
-    print(plain("\n".join(f"{one.result}: {one.sentence}" for one in outcomes)))  # noqa: T201
+    print("\n".join(plain(f"{one.result}: {one.sentence}") for one in outcomes))  # noqa: T201
     return {one.result for one in outcomes} or {"unresolved"}
 
 
@@ -114,7 +114,7 @@ def report(experiment_dir: Path, beside: Path | None = None) -> None:
         from loomlab.report import experiment  # noqa: PLC0415 - as below
 
         both = (experiment.read_experiment(folder) for folder in (experiment_dir, beside))
-        print(plain("\n".join(experiment.beside(*both))))  # noqa: T201
+        print("\n".join(map(plain, experiment.beside(*both))))  # noqa: T201
         return
     from loomlab.report.page import write_report  # noqa: PLC0415 - what draws takes long to import
 

@@ -11,7 +11,7 @@ from loomlab.judge.facts import Facts, tool_figures
 from loomlab.judge.request_figures import request_figures, slice_figures
 from loomlab.records.capacity import Capacity
 from loomlab.records.endpoints import delay_of
-from loomlab.records.files import RunFiles, checksum, read_record, settle, write_json, write_sums
+from loomlab.records.files import RunFiles, check_links, checksum, read_record, settle, write_json, write_sums
 from loomlab.records.load import Users
 from loomlab.records.models import Request, Run
 
@@ -24,7 +24,8 @@ AS_ASKED = (
 
 
 def judge_run(run_dir: Path) -> Run:
-    """The judged run, which it writes to run.json; raises UsageError as `judged`."""
+    """The judged run, which it writes to run.json; raises UsageError as `judged` and `check_links`."""
+    check_links(run_dir)
     files = RunFiles(run_dir)
     run = judged(files)
     settle(run_dir)  # so that what run.json is made of is on the disk before it

@@ -10,11 +10,13 @@ from loomlab.records.load import Target
 from loomlab.records.models import KindFigures
 from loomlab.records.requestlog import RequestLog
 
+MOST_KINDS = 100
+
 
 def kinds_of(log: RequestLog, targets: Sequence[Target]) -> list[KindFigures]:
-    """In the order of the load; none where there is one kind, or the tool does not tell which request was which."""
+    """In the order of the load; none of one kind, of too many, or where the tool does not tell which was which."""
     by_kind = grouped(enumerate(targets), lambda one: one[1].label)
-    if len(by_kind) < 2 or not len(log.target) + len(log.failed_target):
+    if not 2 <= len(by_kind) <= MOST_KINDS or not len(log.target) + len(log.failed_target):
         return []
     found = []
     for label, own in by_kind.items():

@@ -17,10 +17,10 @@ from loomlab.judge.interior import OF_ONE_LOAD, InteriorFigures, figures_of, lat
 from loomlab.judge.kinds import kinds_of
 from loomlab.judge.series import ratio, together
 from loomlab.records.load import Closed, Load, OpenRate
-from loomlab.records.measured import Halves
+from loomlab.records.measured import MOST_SILENCES, Halves, Slow
 from loomlab.records.models import Episode, Hang, Interior, Latency, SliceFigures, Step
 from loomlab.records.raw import Slice, SliceLog
-from loomlab.records.requestlog import RequestLog, by_seconds, latency_figures, silences, silent_end_s
+from loomlab.records.requestlog import Numbers, RequestLog, by_seconds, latency_figures, silences, silent_end_s
 
 SETTLE_S = 2  # of a step's beginning; starts are known to the second
 BACK_LIMIT, BACK_FOR_S = 1.2, 3
@@ -94,12 +94,25 @@ def request_figures(facts: Facts, log: RequestLog | None, requests: int | None, 
         "missed_because": tuple(step.missed or "" for step in missed),
         "held_steps": tuple(step.offered_rps for step in held),
         "steps": steps,
-        "episodes": [episode_of(log, hang, facts.start) for hang in facts.request.hangs],
+        "episodes": episodes_of(log, facts.request.hangs, facts.start),
         "p50_ms": p50_ms,
-        "silences_s": tuple(silences(log, first, last) if len(log) else ()),
-        "slow_ms": tuple(waited_ms[waited_ms > limits.SLOW_P50S * max(p50_ms or 0, *facts.floors_ms)].tolist()),
+        "silences_s": _longest(silences(log, first, last) if len(log) else []),
+        "slow": slow_of(waited_ms, p50_ms, facts.floors_ms),
         "silent_end_s": silent_s,
     }, counted
+
+
+def _longest(silences_s: list[int]) -> list[int]:
+    return sorted(silences_s, reverse=True)[:MOST_SILENCES]
+
+
+def slow_of(waits_ms: Numbers, p50_ms: float | None, floors_ms: Sequence[float]) -> Slow | None:
+    """What took several times the p50; None where nothing did. Omitted are, as of HdrHistogram's
+    copyCorrectedForCoordinatedOmission, those that would have followed one another meanwhile."""
+    slow_ms = waits_ms[waits_ms > limits.SLOW_P50S * max(p50_ms or 0, *floors_ms)]
+    if not p50_ms or not len(slow_ms):
+        return None
+    return Slow(requests=len(slow_ms), longest_ms=slow_ms.max(), omitted=(slow_ms / p50_ms - 1).sum())
 
 
 def _interior_fields(facts: Facts, log: RequestLog, figures: InteriorFigures, *, one_load: bool) -> dict[str, Any]:
@@ -135,8 +148,9 @@ def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started:
         first, last = begin + SETTLE_S, begin + step.duration_s - 1
         begin += step.duration_s
         figures = window_figures(log, first, last, step.rate_rps)
-        errors = len(log.between(first, last).failed_start_s) + figures.unplaced
-        missed = _missed(log, step.rate_rps, figures, errors)
+        inside = log.between(first, last)
+        errors = len(inside.failed_start_s) + figures.unplaced
+        missed = _missed(inside, step.rate_rps, figures, errors)
         cpu_s = cpu_seconds(first, last)
         steps.append(
             Step(
@@ -204,16 +218,21 @@ def fall(values: Sequence[float | None]) -> Halves | None:
     return Halves(fall=1 - second, margin=abs(second * math.expm1(towards_none)), peak=peak)
 
 
-def episode_of(log: RequestLog, hang: Hang, started: float) -> Episode:
+def episodes_of(log: RequestLog, hangs: Sequence[Hang], started: float) -> list[Episode]:
     """Of a run that began at `started`, epoch seconds; requests count by the second they started in."""
-    begin, end = started + hang.at_s, started + hang.at_s + hang.duration_s
-    by_second = by_seconds(log.start_s, log.from_due_ms)
+    by_second = by_seconds(log.start_s, log.from_due_ms) if hangs else {}
     medians = {second: float(np.median(latencies)) for second, latencies in by_second.items()}
+    longest = {second: float(latencies.max()) for second, latencies in by_second.items()}
+    return [_episode(medians, longest, started + hang.at_s, hang.duration_s) for hang in hangs]
+
+
+def _episode(medians: dict[int, float], longest: dict[int, float], begin: float, lasts_s: float) -> Episode:
+    end = begin + lasts_s
     calm = [value for second, value in medians.items() if second < math.floor(begin) - 1]
     before = median(calm) if calm else None
     good = {second for second, value in medians.items() if before is not None and value <= BACK_LIMIT * before}
     back = [second for second in good if second >= math.floor(end) and {*range(second, second + BACK_FOR_S)} <= good]
-    during = [float(latencies.max()) for second, latencies in by_second.items() if begin - 1 <= second <= end]
+    during = [value for second, value in longest.items() if begin - 1 <= second <= end]
     return Episode(
         start=begin,
         end=end,
@@ -227,7 +246,7 @@ def slice_figures(slices: SliceLog, log: RequestLog, load: Load, floors_ms: Sequ
     """Means of its slices. CPU is of whole slices, without compilers and idle use; latency and throughput leave out the
     first and the last request of each connection."""
     own, idle_cpus, connections = slices.slices, idle_cpus_of(slices.partners), load.connections
-    told, busy, parts, errors = list[SliceFigures](), list[float](), list[RequestLog](), 0
+    told, busy, parts, quiet_s, errors = list[SliceFigures](), list[float](), list[RequestLog](), list[int](), 0
     for one, (begin, end) in zip(own, _windows(own), strict=True):
         every = log.between(begin, end)
         starts_s, ends_s = every.starts_s, every.starts_s + every.latencies_ms / 1000
@@ -241,6 +260,7 @@ def slice_figures(slices: SliceLog, log: RequestLog, load: Load, floors_ms: Sequ
         parts.append(every.between(first_s, last_s))
         mean_ms = latency_figures(parts[-1].from_due_ms).mean
         errors += len(every.failed_start_s)
+        quiet_s += silences(every, one.started, one.ended)
         told.append(
             SliceFigures(
                 started=one.started,
@@ -283,8 +303,8 @@ def slice_figures(slices: SliceLog, log: RequestLog, load: Load, floors_ms: Sequ
         "cpu_fall": fall(costs),
         "latency_fall": fall(means_ms),
         "counted_requests": requests,
-        "silences_s": tuple(length for one in own for length in silences(log, one.started, one.ended)),
-        "slow_ms": tuple(waits_ms[waits_ms > limits.SLOW_P50S * max(p50_ms or 0, *floors_ms)].tolist()),
+        "silences_s": _longest(quiet_s),
+        "slow": slow_of(waits_ms, p50_ms, floors_ms),
         "partner_cpus": idle_cpus_of(own),
         "threads_started": median(threads) if threads else None,
         "ratio_shift": ratio_shift(slices),

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from loomlab.basics.errors import UsageError
 from loomlab.records.endpoints import Endpoint, delay_of, endpoint_of
 from loomlab.records.files import Record, parse, path_of
-from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.records.load import MOST_STEPS, Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.records.models import Hang, ScaledScenario
 from loomlab.tools.known import ToolName
 
@@ -130,7 +130,7 @@ class LadderLoad(Record):
     """Rates one after another in one run."""
 
     shape: Literal["rate-ladder"]
-    rates: Annotated[list[Rate], Field(min_length=2), AfterValidator(rising)]
+    rates: Annotated[list[Rate], Field(min_length=2, max_length=MOST_STEPS), AfterValidator(rising)]
     connections: Count
     step: WholeSeconds
 
@@ -216,7 +216,7 @@ class Scenario(Record):
     timeout: WholeSeconds = 30
     platform_threads: Annotated[Count | None, Field(description="Default: as many as connections.")] = None
     repeats: Count = 1
-    hangs: list[BackendHang] = Field(default_factory=list)
+    hangs: list[BackendHang] = Field(default_factory=list, max_length=100)
     jdk: Literal[21, 25] = 25
 
     @property

@@ -8,6 +8,7 @@ from pydantic.dataclasses import dataclass
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
 MOST = 1_000_000_000  # requests, requests a second, connections, users and seconds: more is no load
+MOST_STEPS = 100  # of a ladder, and stages of users: each is judged
 Count = Annotated[int, Field(ge=1, le=MOST)]
 CountOrZero = Annotated[int, Field(ge=0, le=MOST)]
 
@@ -31,7 +32,7 @@ class RateStep:
 class OpenRate:
     """Open model: requests start on time, whatever became of those before; steps follow one another at once."""
 
-    steps: Annotated[tuple[RateStep, ...], Field(min_length=1)]
+    steps: Annotated[tuple[RateStep, ...], Field(min_length=1, max_length=MOST_STEPS)]
     kind: Literal["open-rate"] = "open-rate"
 
     @property
@@ -56,7 +57,7 @@ class UserStage:
 class Users:
     """Closed model of users who pause for `think_s` (from, to) after each answer; their number follows the stages."""
 
-    stages: Annotated[tuple[UserStage, ...], Field(min_length=1)]
+    stages: Annotated[tuple[UserStage, ...], Field(min_length=1, max_length=MOST_STEPS)]
     think_s: tuple[float, float] = (0.0, 0.0)
     kind: Literal["users"] = "users"
 

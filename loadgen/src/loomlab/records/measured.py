@@ -2,16 +2,25 @@
 
 from pydantic import Field
 
-from loomlab.records.files import Name, Record
+from loomlab.records.files import Counter, Figure, Name, Record
+from loomlab.records.load import MOST_STEPS
 from loomlab.records.raw import WarmupDigest
+
+MOST_SILENCES = 100  # the longest
 
 
 class Halves(Record):
     """How the interior's second half differs from its first, by a straight line through its parts."""
 
-    fall: float = Field(description="The share by which the second half was lower (negative: it grew)")
-    margin: float = Field(description="By how much chance may have exaggerated it (95 %, one-sided)")
-    peak: float = Field(0.0, description="How far the highest part was above the median of all, as a share of it")
+    fall: Figure = Field(description="The share by which the second half was lower (negative: it grew)")
+    margin: Figure = Field(description="By how much chance may have exaggerated it (95 %, one-sided)")
+    peak: Figure = Field(0.0, description="How far the highest part was above the median of all, as a share of it")
+
+
+class Slow(Record):
+    requests: Counter
+    longest_ms: Figure
+    omitted: Figure = Field(description="Requests that would have been sent meanwhile")
 
 
 class BackendDelays(Record):
@@ -24,104 +33,106 @@ class BackendDelays(Record):
 class Measured(Record):
     """A flat record, which rules read; None: not measured; figures are of the interior unless their text tells."""
 
-    concurrency: int = Field(description="Connections")
-    backend_calls: int = Field(3, description="Calls per request")
-    at_once: int = Field(1, description="The last calls of a request that run concurrently")
-    quota_cpus: int | None = Field(None, description="CPUs of the approach, by a CFS quota that was asked for")
+    concurrency: Counter = Field(description="Connections")
+    backend_calls: Counter = Field(3, description="Calls per request")
+    at_once: Counter = Field(1, description="The last calls of a request that run concurrently")
+    quota_cpus: Counter | None = Field(None, description="CPUs of the approach, by a CFS quota that was asked for")
     pool_asked: bool = Field(False, description="The size of the backend pool was asked for")
-    capacity_share: float | None = Field(None, description="Of the rate that the process was found to hold")
+    capacity_share: Figure | None = Field(None, description="Of the rate that the process was found to hold")
     foreign: bool = Field(False, description="The service is the user's own")
     tells_jvm: bool = Field(True, description="Its process tells a JVM's figures")
     closed_model: bool = True
     steady: bool = Field(True, description="Load and backend do not change during the run")
     tool: str = "ab"
     tells_unended: bool = Field(False, description="The tool reports requests that never ended")
-    offered_rps: float | None = None
+    offered_rps: Figure | None = None
     delay_asked: str | None = Field(None, description="The backend's delay; null if no request depends on it")
     interrupted: bool = Field(False, description="The measurement was interrupted")
-    shortest_ms: float = Field(0, description="Shortest possible answer, averaged over kinds of request")
-    think_s: float | None = Field(None, description="Users' longest pause")
+    shortest_ms: Figure = Field(0, description="Shortest possible answer, averaged over kinds of request")
+    think_s: Figure | None = Field(None, description="Users' longest pause")
     backend_hangs: bool = Field(False, description="The backend was told to hang for a while")
     tool_failure: str | None = Field(None, description="Why the tool left no figures, or only some")
-    requests: int | None = Field(None, description="Requests of the whole run, as the tool counts them")
-    errors: int | None = None
-    doubtful: int = Field(0, description="Answers that may have failed as well")
-    completed: int | None = None
-    dropped: int | None = None
-    keepalive_requests: int | None = None
-    throughput_rps: float | None = None
-    started_rps: float | None = None
-    worst_start_lag_p99_ms: float | None = Field(None, description="Of several rates, the largest of those that held")
-    lagged_p99_ms: float | None = Field(None, description="p99 latency of the requests whose starts lag most")
-    missed_steps: tuple[float, ...] = Field((), description="Offered rates, requests per second")
-    missed_because: tuple[str, ...] = ()
-    held_steps: tuple[float, ...] = ()
-    little_ratio: float | None = Field(None, description="Throughput x mean latency / connections")
-    rounding: float = Field(0, description="Share by which the tool's rounding can shift mean latency")
-    silent_end_s: int = Field(0, description="Seconds without an answer at the end of the run")
-    silences_s: tuple[int, ...] = ()
-    slow_ms: tuple[float, ...] = Field((), description="Latencies that were several times the p50, failures included")
-    p50_ms: float | None = Field(None, description="p50 of the whole run")
-    mean_ms: float | None = None
-    p99_ms: float | None = Field(None, description="p99 of the answers")
+    requests: Counter | None = Field(None, description="Requests of the whole run, as the tool counts them")
+    errors: Counter | None = None
+    doubtful: Counter = Field(0, description="Answers that may have failed as well")
+    completed: Counter | None = None
+    dropped: Counter | None = None
+    keepalive_requests: Counter | None = None
+    throughput_rps: Figure | None = None
+    started_rps: Figure | None = None
+    worst_start_lag_p99_ms: Figure | None = Field(None, description="Of several rates, the largest of those that held")
+    lagged_p99_ms: Figure | None = Field(None, description="p99 latency of the requests whose starts lag most")
+    missed_steps: tuple[Figure, ...] = Field(
+        (), max_length=MOST_STEPS, description="Offered rates, requests per second"
+    )
+    missed_because: tuple[str, ...] = Field((), max_length=MOST_STEPS)
+    held_steps: tuple[Figure, ...] = Field((), max_length=MOST_STEPS)
+    little_ratio: Figure | None = Field(None, description="Throughput x mean latency / connections")
+    rounding: Figure = Field(0, description="Share by which the tool's rounding can shift mean latency")
+    silent_end_s: Counter = Field(0, description="Seconds without an answer at the end of the run")
+    silences_s: tuple[Counter, ...] = Field((), max_length=MOST_SILENCES)
+    slow: Slow | None = Field(None, description="Waits of several times the p50, failures included")
+    p50_ms: Figure | None = Field(None, description="p50 of the whole run")
+    mean_ms: Figure | None = None
+    p99_ms: Figure | None = Field(None, description="p99 of the answers")
     whole_run: bool = Field(False, description="The run was too short for an interior")
-    interior_s: float | None = None
-    evaluated_s: float | None = None
-    waves: float | None = Field(None, description="Length of the interior, in mean latencies")
-    counted_requests: float | None = Field(None, description="Answers that the per-request figures are divided by")
+    interior_s: Figure | None = None
+    evaluated_s: Figure | None = None
+    waves: Figure | None = Field(None, description="Length of the interior, in mean latencies")
+    counted_requests: Figure | None = Field(None, description="Answers that the per-request figures are divided by")
     cpu_fall: Halves | None = None
     latency_fall: Halves | None = None
     partner: Name | None = Field(None, description="The other approach of the pair")
-    partner_cpus: float | None = Field(None, description="CPU of the idle partner, without its compilers")
-    threads_started: float | None = Field(None, description="Threads that a slice added (median)")
-    ratio_shift: float | None = Field(None, description="Growth of ln(CPU per request ÷ partner's), from half to half")
+    partner_cpus: Figure | None = Field(None, description="CPU of the idle partner, without its compilers")
+    threads_started: Figure | None = Field(None, description="Threads that a slice added (median)")
+    ratio_shift: Figure | None = Field(None, description="Growth of ln(CPU per request ÷ partner's), from half to half")
     container_known: bool = Field(True, description="The container's state after the run was recorded")
     container_failure: str | None = None
-    process_restarts: int | None = None
-    oom_kills: float | None = None
-    swapped_ratio: float | None = Field(None, description="Memory of the process in swap ÷ its RSS, highest of each")
-    metrics_missing_ratio: float = 1.0
-    gc_share: float | None = Field(None, description="Of the run, in pauses")
-    gc_cpu_share: float | None = Field(None, description="Of the approach's CPU time")
-    throttled_ratio: float | None = Field(None, description="Throttled share of the approach's CPU quota periods")
-    cpus_used: float | None = None
-    cpus_given: float | None = Field(None, description="CPUs of the approach, by its set and its quota")
-    idle_share: float | None = Field(None, description="Idle share of the approach's CPUs; null under a quota")
-    jit_cpu_share: float | None = Field(None, description="The JIT compilers' share of the approach's CPU time")
-    jit_cpu_fall: float | None = Field(None, description="Fall of the compilers' part from half to half, of all CPU")
-    jit_cores_fall: float | None = Field(None, description="The same in CPUs")
+    process_restarts: Counter | None = None
+    oom_kills: Figure | None = None
+    swapped_ratio: Figure | None = Field(None, description="Memory of the process in swap ÷ its RSS, highest of each")
+    metrics_missing_ratio: Figure = 1.0
+    gc_share: Figure | None = Field(None, description="Of the run, in pauses")
+    gc_cpu_share: Figure | None = Field(None, description="Of the approach's CPU time")
+    throttled_ratio: Figure | None = Field(None, description="Throttled share of the approach's CPU quota periods")
+    cpus_used: Figure | None = None
+    cpus_given: Figure | None = Field(None, description="CPUs of the approach, by its set and its quota")
+    idle_share: Figure | None = Field(None, description="Idle share of the approach's CPUs; null under a quota")
+    jit_cpu_share: Figure | None = Field(None, description="The JIT compilers' share of the approach's CPU time")
+    jit_cpu_fall: Figure | None = Field(None, description="Fall of the compilers' part from half to half, of all CPU")
+    jit_cores_fall: Figure | None = Field(None, description="The same in CPUs")
     about_told: bool = Field(False, description="The approach reported its configuration")
     other_approach: str | None = Field(None, description="What the approach calls itself, if not as it was asked for")
-    backend_pool: int | None = None
-    platform_threads: int | None = None
-    limit: int | None = Field(None, description="Requests that are served at once, where threads do not bound them")
+    backend_pool: Counter | None = None
+    platform_threads: Counter | None = None
+    limit: Counter | None = Field(None, description="Requests that are served at once, where threads do not bound them")
     backend_measured: bool = Field(True, description="Its CPU was recorded, so a missing value means no quota")
-    backend_cpus_full: float | None = Field(None, description="Share of seconds with all CPUs of its set busy")
-    backend_quota_full: float | None = None
-    backend_throttled: float | None = None
-    backend_loop_full: float | None = Field(None, description="The same for its busiest event loop")
-    backend_lateness_mean_ms: float | None = None
-    backend_lateness_p99_ms: float | None = None
+    backend_cpus_full: Figure | None = Field(None, description="Share of seconds with all CPUs of its set busy")
+    backend_quota_full: Figure | None = None
+    backend_throttled: Figure | None = None
+    backend_loop_full: Figure | None = Field(None, description="The same for its busiest event loop")
+    backend_lateness_mean_ms: Figure | None = None
+    backend_lateness_p99_ms: Figure | None = None
     backend_delays: BackendDelays | None = None
-    backend_requests_per_request: float | None = None
-    backend_connections_opened: int | None = None
+    backend_requests_per_request: Figure | None = None
+    backend_connections_opened: Counter | None = None
     generator_measured: bool = True
     waits_told: bool = Field(True, description="The kernel reports how long threads wait for a CPU")
-    generator_wait_mean_ms: float | None = Field(None, description="How long its ready threads waited for a CPU")
-    generator_wait_p99_ms: float | None = None
-    generator_throttled: float | None = None
-    generator_cpus_full: float | None = None
-    generator_thread_full: float | None = None
-    generator_quota_full: float | None = None
-    syn_retransmits: int | None = None
-    connections_opened: int | None = None
-    lab_connections: int = Field(3, description="The lab's own connections among them")
+    generator_wait_mean_ms: Figure | None = Field(None, description="How long its ready threads waited for a CPU")
+    generator_wait_p99_ms: Figure | None = None
+    generator_throttled: Figure | None = None
+    generator_cpus_full: Figure | None = None
+    generator_thread_full: Figure | None = None
+    generator_quota_full: Figure | None = None
+    syn_retransmits: Counter | None = None
+    connections_opened: Counter | None = None
+    lab_connections: Counter = Field(3, description="The lab's own connections among them")
     host_sampled: bool = True
-    backend_metrics_missing_ratio: float = Field(1.0, description="Share of the run without the backend's metrics")
-    foreign_cpu_share: float | None = Field(None, description="Share of the approach's CPUs that other programs took")
-    clock_step_s: float | None = Field(None, description="How far the clock was set during the run")
-    steal_shares: dict[str, float] | None = Field(None, description="Share that the hypervisor took, by part")
-    stolen_of_needed: float | None = Field(None, description="The same, of the time the approach needed its CPUs")
+    backend_metrics_missing_ratio: Figure = Field(1.0, description="Share of the run without the backend's metrics")
+    foreign_cpu_share: Figure | None = Field(None, description="Share of the approach's CPUs that other programs took")
+    clock_step_s: Figure | None = Field(None, description="How far the clock was set during the run")
+    steal_shares: dict[str, Figure] | None = Field(None, description="Share that the hypervisor took, by part")
+    stolen_of_needed: Figure | None = Field(None, description="The same, of the time the approach needed its CPUs")
     warmup: WarmupDigest | None = None
 
     @property

@@ -20,6 +20,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatt
 
 from loomlab.answer.figures import Figure, spread
 from loomlab.answer.loads import LoadGroup
+from loomlab.answer.text import readable
 from loomlab.basics.errors import LoomlabError
 from loomlab.basics.format import signed
 from loomlab.basics.grouping import grouped
@@ -136,7 +137,7 @@ def _ticks(axis: Axis, write: Callable[[float], str]) -> None:
 
 
 def _broken(name: str) -> str:
-    return "\n".join(fill(line, MOST_LETTERS, break_on_hyphens=False) for line in name.splitlines())
+    return "\n".join(fill(readable(line), MOST_LETTERS, break_on_hyphens=False) for line in name.splitlines())
 
 
 def named_rows(chart: Axes, names: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from loomlab.answer.figures import FIGURES, Figure, Spread, measured_figures, sp
 from loomlab.answer.loads import LoadGroup, load_groups, unmade_blocks
 from loomlab.answer.text import table_lines
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.basics.format import UNKNOWN, number, signed
+from loomlab.basics.format import UNKNOWN, number, plain, signed
 from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Comparison, Kind
 from loomlab.records.files import RunFiles, checksum, read_record
@@ -137,7 +138,9 @@ def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
         verdicts = [counts[verdict] for verdict in VERDICTS]
         means = map(row.mean, figures)
         values = [value for mean in means for value in ((mean.centre, mean.lowest, mean.highest) if mean else [""] * 3)]
-        name = f"'{row.approach}" if row.approach[0] in "=+@-" else row.approach  # no formula of a spreadsheet
+        name = plain(row.approach)
+        # No formula of a spreadsheet, some of which take wide signs for usual ones.
+        name = f"'{name}" if unicodedata.normalize("NFKC", name).lstrip()[:1] in {*"=+-@"} else name
         writer.writerow([f"{row.load.amount:g}", row.load.unit, name, *verdicts, *values])
     return text.getvalue()
 

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from loomlab.answer.figures import CPU, MEMORY, P99, THROUGHPUT, measured_figures
 from loomlab.answer.parity import flat, what_differs
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
-from loomlab.answer.text import markdown, model_notes
+from loomlab.answer.text import markdown, model_notes, readable
 from loomlab.basics.format import fixed, number
 from loomlab.records.files import check_links, read_json, write_text
 from loomlab.report import chart
@@ -21,7 +21,7 @@ from loomlab.report.opening import caveats_of, opening_of
 
 TEMPLATES = Environment(
     loader=PackageLoader("loomlab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-    lstrip_blocks=True,
+    lstrip_blocks=True, finalize=readable,
 )  # fmt: skip
 TEMPLATES.globals |= {"effect_cell": effect_cell, "number": number, "fixed": fixed, "what_differs": what_differs}
 DRAWN = (CPU, MEMORY, P99, THROUGHPUT)

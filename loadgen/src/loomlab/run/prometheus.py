@@ -16,7 +16,7 @@ from pydantic_core import from_json
 from loomlab.run.console import Stop
 
 TIMEOUT_S, QUERY_TIMEOUT_S = 5.0, 15.0  # an hour of samples is a large answer
-MOST_BYTES = 2**27  # of an answer: those samples have some 30 MB
+MOST_BYTES, LARGEST = 2**22, 2**27  # of an answer; to a load, and of Prometheus: those samples have some 30 MB
 PADDING_S = 10.0  # samples before and after the run, so that counters can be interpolated at its ends
 WAIT_S = 10.0
 RETRY_AFTER_S = (1.0, 2.0, 5.0)  # a busy host's Prometheus may be late once
@@ -40,10 +40,14 @@ class LimitedSocket(socket.socket):
         self.settimeout(timeout_s)
         self._deadline = time.monotonic() + timeout_s
 
-    def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
+    def limit(self) -> None:
+        """What follows takes no longer than is left."""
         if (left_s := self._deadline - time.monotonic()) <= 0:
             raise TimeoutError("timed out")
         self.settimeout(left_s)
+
+    def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
+        self.limit()
         return super().recv_into(buffer, nbytes, flags)
 
 
@@ -58,10 +62,10 @@ class Connection(HTTPConnection):
         self.sock.allow(self.timeout)
 
 
-def body_of(answer: HTTPResponse) -> bytes:
+def body_of(answer: HTTPResponse, most: int = LARGEST) -> bytes:
     """All of it; raises one of FAILURES, also where there is no end to it."""
-    body = answer.read(MOST_BYTES)
-    if answer.length or len(body) == MOST_BYTES:
+    body = answer.read(most)
+    if answer.length or len(body) == most:
         raise IncompleteRead(body, answer.length)
     return body
 
@@ -72,14 +76,14 @@ def answered(url: str, method: str = "GET", timeout_s: float = TIMEOUT_S) -> str
         return asked(connection, url, method).decode("utf-8", errors="replace")
 
 
-def asked(connection: Connection, url: str, method: str = "GET") -> bytes:
+def asked(connection: Connection, url: str, method: str = "GET", most: int = MOST_BYTES) -> bytes:
     """The body of a 2xx answer; raises UnreachableError."""
     address = url.partition("?")[0]
     try:
         connection.request(method, urlsplit(url)._replace(scheme="", netloc="").geturl())
         connection.sock.allow(connection.timeout)
         answer = connection.getresponse()
-        body = body_of(answer)
+        body = body_of(answer, most)
     except FAILURES as error:
         connection.close()
         raise UnreachableError(f"{address} did not answer ({error})") from error
@@ -118,7 +122,8 @@ class Prometheus:
         Raises UnreachableError."""
         parameters = urlencode({"query": expression} | ({} if at is None else {"time": f"{at:.3f}"}))
         try:
-            answer = from_json(asked(self._connection, f"{self._url}/api/v1/query?{parameters}"))
+            url = f"{self._url}/api/v1/query?{parameters}"
+            answer = from_json(asked(self._connection, url, most=LARGEST))
             result: list[dict[str, Any]] = answer["data"]["result"]
         except (ValueError, KeyError, TypeError) as error:
             raise UnreachableError(f"{self._url} did not return a query result") from error

@@ -21,7 +21,7 @@ _DURATION = re.compile(r"^Time taken for tests:\s+(\d{1,15}(?:\.\d+)?) seconds$"
 _KINDS = r"^\s+\(Connect: N, Receive: N, Length: N, Exceptions: N\)$"
 _FAILURES = re.compile(_KINDS.replace("N", r"(\d{1,15})"), re.MULTILINE)
 _PROGRESS = re.compile(r"^(?:Completed|Finished|Total of) (\d{1,15}) requests(?: completed)?\s*$", re.MULTILINE)
-_ABORT = re.compile(r"^(?:ab: .+|\w+(?:\(\))?(?: for [^:]+)?: .+ \(\d+\)|Test aborted after .+)$", re.MULTILINE)
+_ABORT = re.compile(r"^(?:ab: .+|\w+(?:\(\))?(?: for [^:\n]+)?: .+ \(\d+\)|Test aborted after .+)$", re.MULTILINE)
 
 
 class Ab(Tool):

@@ -12,7 +12,7 @@ from loomlab.basics.errors import ParseError
 from loomlab.records.files import Record, read_record, whole, write_json
 from loomlab.records.load import Closed, Load
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.tool import Tool, ToolReport, numbers, reason
+from loomlab.tools.tool import Tool, ToolReport, numbers, reasons
 
 START_FILE = "hey-load.json"
 REQUEST_COLUMNS = "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
@@ -93,9 +93,7 @@ class Hey(Tool):
         attempts, total_s = _REQUESTS.search(text), _TOTAL.search(text)
         if attempts is None or total_s is None:
             return ToolReport(aborted=text.strip().partition("\n")[0] or "hey ended without a report")
-        failures = Counter[str]()
-        for count, error in _ERROR.findall(text):
-            failures[reason(error.replace('\\"', '"'))] += int(count)
+        failures = reasons((error.replace('\\"', '"'), int(count)) for count, error in _ERROR.findall(text))
         answers = Counter({status: int(count) for status, count in _STATUS.findall(text)})
         attempted, completed = int(attempts[1]), answers.total()
         started = read_record(raw / START_FILE, Started)
@@ -119,7 +117,8 @@ class Hey(Tool):
         latency_s, dial_s, _, _, _, _, status, offset_s = numbers(rows.replace(b"\n", b",\n"), 8, ",", np.float64)
         timed_out = latency_s >= started.timeout_s
         answered = (status // 100 == 2) & ~timed_out
-        failures = Counter(report.failures) + Counter(str(int(code)) for code in status[~answered & ~timed_out])
+        codes = zip(*np.unique(status[~answered & ~timed_out], return_counts=True), strict=True)
+        failures = Counter(report.failures) + reasons((int(code), count) for code, count in codes)
         failures["time-out"] += int(timed_out.sum())
         start_s = started.started + offset_s
         return RequestLog(

@@ -2,20 +2,18 @@
 
 import re
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from loomlab.basics.errors import ParseError
-from loomlab.records.files import write_json
+from loomlab.records.files import read_record, write_json
 from loomlab.records.load import Closed, Load, OpenRate, Users, UserStage
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.tool import Tool, ToolReport, numbers, reason
+from loomlab.tools.tool import Tool, ToolReport, numbers, reason, reasons
 
 COLUMNS = "due_ns,start_ns,latency_ns,target,status,bytes,error"
 """Epoch ns due and started, ns to the last byte, which request of the load, status (0: none), length of the body, and
@@ -68,13 +66,9 @@ class Program(Tool):
 
     def report(self, raw: Path) -> ToolReport:
         path = raw / f"{self.name}-report.json"
-        if not path.exists():
+        if (counts := read_record(path, Counts)) is None:
             said = self.said(raw).strip().splitlines()
             return ToolReport(aborted=said[-1] if said else f"{self.program} ended without a report")
-        try:
-            counts = Counts.model_validate_json(path.read_bytes())
-        except ValidationError as error:
-            raise ParseError(f"This is not a report ({error.error_count()} fields differ): measure again.") from error
         duration_ns = counts.last_end_ns - (counts.first_start_ns or counts.last_end_ns)
         return ToolReport(
             completed=counts.requests - counts.without_answer,
@@ -91,15 +85,16 @@ class Program(Tool):
     def read(self, rows: bytes, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
         """A line without its end, which a killed program leaves, is left out."""
         rows = rows[: rows.rfind(b"\n") + 1]
-        reasons = [error.decode(errors="replace") for error in _UNANSWERED.findall(rows)] if b",0,0," in rows else []
-        rows = _UNANSWERED.sub(rb",0,0,\n", rows) if reasons else rows
+        told = ((match[1].decode(errors="replace"), 1) for match in _UNANSWERED.finditer(rows))
+        failures = reasons(told if b",0,0," in rows else ())
+        rows, unanswered = _UNANSWERED.sub(rb",0,0,\n", rows) if failures else rows, failures.total()
         tells_target = rows[: rows.find(b"\n")].count(b",") == COLUMNS.count(",")
         due_ns, start_ns, latency_ns, *target, status, _ = numbers(rows, 5 + tells_target, ",", np.int64)
         answered = status // 100 == 2
         start_s = start_ns // NS_PER_S + start_ns % NS_PER_S / NS_PER_S
         latency_ms, lag_ms = latency_ns / NS_PER_MS, (start_ns - due_ns) / NS_PER_MS
-        failures = Counter(map(reason, reasons)) + Counter(str(code) for code in status[~answered & (status > 0)])
-        failures[reason("")] += int((status == 0).sum()) - len(reasons)
+        failures += reasons(zip(*np.unique(status[~answered & (status > 0)], return_counts=True), strict=True))
+        failures[reason("")] += int((status == 0).sum()) - unanswered
         return RequestLog(
             start_s[answered],
             latency_ms[answered],

@@ -226,13 +226,12 @@ def omission_possible(run: Measured) -> Iterator[str]:
     silent = silent_s * answered / run.evaluated_s if run.evaluated_s else 0.0
     # Where long waits were asked for, what is sent less often meanwhile is no other than what is sent.
     waits_alike = run.steady and not (run.delay_asked or "").startswith("lognormal:")
-    # As HdrHistogram's copyCorrectedForCoordinatedOmission: those that would have followed one another meanwhile.
-    slow = sum(took_ms / p50_ms - 1 for took_ms in run.slow_ms) if waits_alike else 0.0
+    slow = run.slow.omitted if run.slow and waits_alike else 0.0
     omitted = max(silent, slow)
     if omitted > OMITTED_LIMIT * answered:
         what = f"no answer came for {sum(run.silences_s)} s"
-        if silent < slow:
-            what = f"{counted(len(run.slow_ms), 'request')} took up to {max(run.slow_ms) / 1000:.1f} s"
+        if run.slow and silent < slow:
+            what = f"{counted(run.slow.requests, 'request')} took up to {run.slow.longest_ms / 1000:.1f} s"
         fact = f"Coordinated omission is possible: {what}, and a closed-model tool sends nothing meanwhile, so about"
         cure = f"(the limit is {percent(OMITTED_LIMIT)}): find what stalled, or offer a rate (make run-vegeta)."
         yield f"{fact} {omitted:,.0f} requests are missing, {percent(omitted / answered)} of those answered {cure}"
