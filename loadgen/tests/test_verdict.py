@@ -227,6 +227,12 @@ def test_companions_of_a_service_of_the_users_may_limit_the_run() -> None:
     assert not failed(judge(backend_calls=0, backend_requests_per_request=0.0, backend_cpus_full=0.5).rules)
 
 
+def test_a_database_that_requests_ask_may_limit_the_run() -> None:
+    full: dict[str, Any] = {"backend_calls": 0, "backend_requests_per_request": 0.0, "database_cpus_full": 0.5}
+    assert failed(judge(**full, database=True).rules) == {"database_cpus"}
+    assert not failed(judge(**full).rules)
+
+
 @pytest.mark.parametrize(("rules", "missing"), MISSING)
 def test_what_was_not_measured_is_not_passed(rules: str, missing: dict[str, Any]) -> None:
     judgement = judge(**missing)

@@ -51,7 +51,7 @@ def assess(files: RunFiles, search: Search) -> Trial:
 
 def _limited_by(rule: RuleResult) -> str | None:
     """What beside the service a rule found at its limit."""
-    parts = {"generator": "the load generator", "backend": "the backend"}
+    parts = {"generator": "the load generator", "backend": "the backend", "database": "the database"}
     return None if rule.rule == "backend_delay_other" else parts.get(rule.rule.partition("_")[0])
 
 

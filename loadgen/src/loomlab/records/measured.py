@@ -27,6 +27,7 @@ class Measured(Record):
     concurrency: int = Field(description="Connections")
     backend_calls: int = Field(3, description="Calls per request")
     at_once: int = Field(1, description="The last calls of a request that run concurrently")
+    database: bool = Field(False, description="Requests ask the database")
     quota_cpus: int | None = Field(None, description="CPUs of the approach, by a CFS quota that was asked for")
     pool_asked: bool = Field(False, description="The size of the backend pool was asked for")
     capacity_share: float | None = Field(None, description="Of the rate that the process was found to hold")
@@ -105,6 +106,10 @@ class Measured(Record):
     backend_delays: BackendDelays | None = None
     backend_requests_per_request: float | None = None
     backend_connections_opened: int | None = None
+    database_measured: bool = Field(True, description="As the backend's, like the three below")
+    database_cpus_full: float | None = None
+    database_quota_full: float | None = None
+    database_throttled: float | None = None
     generator_measured: bool = True
     waits_told: bool = Field(True, description="The kernel reports how long threads wait for a CPU")
     generator_wait_mean_ms: float | None = Field(None, description="How long its ready threads waited for a CPU")

@@ -143,7 +143,7 @@ class Prometheus:
         """Raw samples from 10 s before the run to 20 s after it, or up to now; `error` says why there are none."""
         now = min(time.time(), end + 2 * PADDING_S)
         names = "|".join(CONTAINER_METRICS)
-        services = "|".join([approach, *beside, "backend", "loadgen", "prometheus", "cadvisor"])
+        services = "|".join([approach, *beside, "backend", "database", "loadgen", "prometheus", "cadvisor"])
         selectors = {
             "containers": f'{{job="cadvisor",__name__=~"container_({names})",service=~"{services}"}}',
             "approach": f'{{__name__=~"{OWN_METRICS}",service="{approach}"}}',
