@@ -90,6 +90,7 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
         "about_told": "outbound" in about,
         "other_approach": None if told == approach else f"{told!r:.60}",
         "backend_pool": about_number(facts.about, "outbound", "max_connections_per_route"),
+        "database_pool": about_number(facts.about, "database", "max_connections"),
         "platform_threads": platform_threads(facts.about),
         "limit": about_number({"own": about}, "own", "limit"),
     }

@@ -125,3 +125,5 @@ def _at_limit(run: Run) -> Iterator[str]:
         yield f"its pool of {run.platform_threads:,} threads"
     if run.backend_pool and run.backend_calls and run.in_flight * run.at_once >= FULL * run.backend_pool:
         yield f"its pool of {run.backend_pool:,} connections to the backend"
+    if run.database_pool and run.in_flight >= FULL * run.database_pool:
+        yield f"its pool of {run.database_pool:,} connections to the database"

@@ -94,6 +94,7 @@ class Measured(Record):
     about_told: bool = Field(False, description="The approach reported its configuration")
     other_approach: str | None = Field(None, description="What the approach calls itself, if not as it was asked for")
     backend_pool: int | None = None
+    database_pool: int | None = None
     platform_threads: int | None = None
     limit: int | None = Field(None, description="Requests that are served at once, where threads do not bound them")
     backend_measured: bool = Field(True, description="Its CPU was recorded, so a missing value means no quota")
@@ -141,7 +142,7 @@ class Measured(Record):
         """Requests in flight beyond what its pools serve at once, so that they wait for a thread, a permit or a
         connection; None where no pool is so small."""
         pool = self.backend_pool // self.at_once if self.backend_pool and self.backend_calls else None
-        bounds = [bound for bound in (pool, self.platform_threads, self.limit) if bound]
+        bounds = [bound for bound in (pool, self.database_pool, self.platform_threads, self.limit) if bound]
         waiting = self.in_flight - min(bounds) if bounds and not self.think_s else 0.0
         return waiting if waiting > 0 else None
 
