@@ -220,6 +220,25 @@ async def test_a_connection_that_breaks_is_told_and_replaced(
     await assert_answers_again(approach, golden)
 
 
+@pytest.mark.parametrize("kills", [3, pytest.param(50, marks=pytest.mark.night)])
+async def test_orders_that_were_acknowledged_are_there_after_connections_were_killed(
+    approach: Approach, database: Database, golden: Golden, kills: int
+) -> None:
+    answers: list[Answer] = []
+    async with approach.crowd(10) as crowd:
+        for kill in range(kills):
+            asking = asyncio.create_task(crowd.ask_often(ASKED["POST /orders"], 10))
+            await asyncio.sleep(0.02 + 0.01 * (kill % 5))
+            database.cut()
+            answers += await asking
+    assert {answer.status for answer in answers} <= {201, 409, 502, 503}
+    ids = [json.loads(answer.body)["id"] for answer in answers if answer.status == 201]
+    assert len(ids) == len(set(ids)) > 0
+    await assert_answers_again(approach, golden)
+    for number in ids:
+        assert json.loads((await approach.ask(get(f"/orders/{number}"))).body)["lines"]
+
+
 async def test_without_a_database_there_is_no_connection(
     approach: Approach, database: Database, golden: Golden
 ) -> None:
