@@ -73,9 +73,7 @@ public final class JdbcOrders implements Function<OfDatabase, Answer>, DatabaseC
     pool = new HikariDataSource(config);
     HikariPoolMXBean live = pool.getHikariPoolMXBean();
     metrics.watch(
-        live::getTotalConnections,
-        live::getActiveConnections,
-        live::getThreadsAwaitingConnection);
+        live::getTotalConnections, live::getActiveConnections, live::getThreadsAwaitingConnection);
   }
 
   @Override
@@ -85,7 +83,7 @@ public final class JdbcOrders implements Function<OfDatabase, Answer>, DatabaseC
         case FindOrder order -> found(connection, order.id());
         case OrdersOf orders -> listed(connection, orders.customer());
         case PlaceOrder order -> placed(connection, order.order());
-        case Slow slow -> slept(connection, slow.wait());
+        case Slow slow -> slept(connection, slow.delay());
       };
     } catch (SQLException e) {
       throw isTimeout(e) ? DatabaseException.timeout(e) : DatabaseException.unusable(e);

@@ -131,8 +131,8 @@ public final class R2dbcOrders implements Function<OfDatabase, Mono<Answer>>, Da
               .map(Orders::listed);
       case PlaceOrder order -> placed(connection, order.order());
       case Slow slow ->
-          rows(connection, Orders.SLEEP, row -> true, slow.wait().toMillis() / 1000.0)
-              .then(Mono.fromSupplier(() -> Answer.json(Long.toString(slow.wait().toMillis()))));
+          rows(connection, Orders.SLEEP, row -> true, slow.delay().toMillis() / 1000.0)
+              .then(Mono.fromSupplier(() -> Answer.json(Long.toString(slow.delay().toMillis()))));
     };
   }
 

@@ -37,8 +37,7 @@ public abstract class OrdersController<T> {
 
   @GetMapping(Endpoint.SLOW_PATH)
   Object slow(@RequestParam MultiValueMap<String, String> query) {
-    return endpoints.answer(
-        Endpoint.SLOW, () -> ParsedRequest.slow(query.getFirst(Params.MILLIS)));
+    return endpoints.answer(Endpoint.SLOW, () -> ParsedRequest.slow(query.getFirst(Params.MILLIS)));
   }
 
   @RequestMapping(

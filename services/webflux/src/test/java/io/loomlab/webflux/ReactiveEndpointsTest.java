@@ -94,7 +94,8 @@ class ReactiveEndpointsTest {
                 Mono.<String>error(BackendException.unusable("nothing")),
                 last.asMono())
             .iterator();
-    var endpoints = new ReactiveEndpoints(path -> calls.next(), new Movies(false), requests, null, null);
+    var endpoints =
+        new ReactiveEndpoints(path -> calls.next(), new Movies(false), requests, null, null);
 
     CompletableFuture<Answer> answer =
         endpoints
@@ -130,7 +131,8 @@ class ReactiveEndpointsTest {
       Endpoint endpoint, Supplier<ParsedRequest> request, String... answers) {
     Iterator<String> next = List.of(answers).iterator();
     var endpoints =
-        new ReactiveEndpoints(path -> Mono.just(answer(next)), new Movies(false), requests, null, null);
+        new ReactiveEndpoints(
+            path -> Mono.just(answer(next)), new Movies(false), requests, null, null);
 
     assertThat(endpoints.answer(endpoint, request).block().status()).isEqualTo(500);
     assertThat(registry.get("lab.inflight.requests").gauge().value()).isZero();

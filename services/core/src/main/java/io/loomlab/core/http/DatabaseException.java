@@ -26,6 +26,7 @@ public final class DatabaseException extends ContractException {
 
   /** The transaction collided with others, as often as it was tried. */
   public static DatabaseException collided(Throwable cause) {
-    return new DatabaseException(409, "The order collided with others each time it was tried.", cause);
+    return new DatabaseException(
+        409, "The order collided with others each time it was tried.", cause);
   }
 }

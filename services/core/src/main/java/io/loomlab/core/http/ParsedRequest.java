@@ -36,7 +36,7 @@ public sealed interface ParsedRequest {
 
   record PlaceOrder(Orders.New order) implements OfDatabase {}
 
-  record Slow(Duration wait) implements OfDatabase {}
+  record Slow(Duration delay) implements OfDatabase {}
 
   /** One call needs nothing to run it beside others. */
   static ParsedRequest capabilities(String cpuMicros, String calls, String parallel) {

@@ -57,8 +57,7 @@ public final class Orders {
   private Orders() {}
 
   /** An order without its lines. */
-  public record Head(
-      long id, int customer, LocalDate placedOn, String status, long totalCents) {}
+  public record Head(long id, int customer, LocalDate placedOn, String status, long totalCents) {}
 
   /** An order. */
   public record Order(
@@ -111,8 +110,7 @@ public final class Orders {
   public static Answer found(Head head, List<Line> lines) {
     return Answer.json(
         Json.plainBytes(
-            new Order(
-                head.id, head.customer, head.placedOn, head.status, head.totalCents, lines)));
+            new Order(head.id, head.customer, head.placedOn, head.status, head.totalCents, lines)));
   }
 
   /** The answer with a customer's orders. */

@@ -38,7 +38,8 @@ class OrdersTest {
   void anotherBodyIsRefused(String body) {
     assertThatThrownBy(() -> Orders.read(body.getBytes(UTF_8)))
         .isInstanceOfSatisfying(
-            RefusedException.class, refusal -> assertThat(refusal.problem().status()).isEqualTo(400));
+            RefusedException.class,
+            refusal -> assertThat(refusal.problem().status()).isEqualTo(400));
   }
 
   @Test
