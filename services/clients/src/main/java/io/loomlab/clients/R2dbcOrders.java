@@ -46,6 +46,10 @@ public final class R2dbcOrders implements Function<OfDatabase, Mono<Answer>>, Da
   private final ConnectionPool pool;
   private final PoolMetrics live;
 
+  /**
+   * The first request fills the pool, as HikariCP does at the start. {@code warmup()} must not: if
+   * the database is not there yet, it loses what the pool may ever hold but for one connection.
+   */
   public R2dbcOrders(Settings settings, DatabaseMetrics metrics) {
     this.settings = settings;
     this.metrics = metrics;
@@ -68,8 +72,6 @@ public final class R2dbcOrders implements Function<OfDatabase, Mono<Answer>>, Da
                 .build());
     live = pool.getMetrics().orElseThrow();
     metrics.watch(live::allocatedSize, live::acquiredSize, live::pendingAcquireSize);
-    // As HikariCP fills its pool. Where the database is not there yet, requests do so.
-    pool.warmup().onErrorComplete().subscribe();
   }
 
   @Override
