@@ -6,7 +6,7 @@ RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 EXPERIMENT="" STOPPING="" LAB_BROKE=""
 STARTED="" STOPPED="" UP_BEFORE=""                                 # services: by the experiment, and before it
 UNDER_TEST="" GENERATOR="" BACKGROUND="" WARMER=loom-lab-warmer-$$ # what goes on: a service, a container, a process
 # A line of a plan, as records/order.py and plan/planning.py have it: a folder of results may be a stranger's.
-KEYS="$(awk -F '\t' '$4 == "plan" { print $1 }' "$LAB_ROOT/bin/variables.tsv" | paste -sd'|' -)|MONITORING_CPUSET"
+KEYS="$(awk -F '\t' '$4 == "plan" { print $1 }' "$LAB_ROOT/bin/variables.tsv" | paste -sd'|' -)|MONITORING_CPUSET|LAB_DATABASE"
 KEYS="$KEYS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
 SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|RECORDED=1|OTHER_JDKS=[0-9,]{1,20}|SUBJECT=$WORD|(APPROACHES|COMPANIONS)=[a-zA-Z0-9._,-]*|($KEYS)=[A-Za-z0-9.:;,=+_-]{0,200})"
 
@@ -19,6 +19,7 @@ runs_in() {
 
 use_plan() { # LINES: exports its settings, whatever the environment says; the runs are left in RUNS, a line each
   RUNS=$(runs_in "$1") || exit
+  unset LAB_DATABASE # whatever the environment has
   export $(grep -vE '^(NOTE=|run )' <<<"$1")
   NOTE=$(sed -n 's/^NOTE=\(..*\)/note: \1/p' <<<"$1") RUNS_TOTAL=$(grep -c . <<<"$RUNS") EXPERIMENT=$LAB_RESULTS/$LAB_EXPERIMENT
 }
@@ -30,8 +31,8 @@ begin_experiment() {
   rm -f "$EXPERIMENT/.again"
   up=$(services_up)
   STOPPED=$(grep -xF "$(approaches)" <<<"$up" | paste -sd' ' - || true)
-  UP_BEFORE=$(grep -xE 'prometheus|cadvisor|backend' <<<"$up" | paste -sd' ' - || true)
-  STARTED=$(printf '%s\n' prometheus cadvisor backend | grep -vxF "$up" | paste -sd' ' - || true)
+  UP_BEFORE=$(grep -xE 'prometheus|cadvisor|backend|database' <<<"$up" | paste -sd' ' - || true)
+  STARTED=$(printf '%s\n' prometheus cadvisor backend ${LAB_DATABASE:+database} | grep -vxF "$up" | paste -sd' ' - || true)
   [ -z "$STOPPED" ] || compose stop --timeout 5 $STOPPED >/dev/null 2>&1 || exit "$HOST_CANNOT"
   write_engine_facts || exit "$LAB_FAILED"
   export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
@@ -54,7 +55,7 @@ write_engine_facts() {
   facts=$(docker info --format '"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
  "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
  "cgroup": {{json .CgroupVersion}}, "runc": {{json .RuncCommit.ID}}') || return
-  for service in ${APPROACHES//,/ } backend loadgen; do images+=", \"$service\": \"$(image_id "$service")\""; done
+  for service in ${APPROACHES//,/ } backend loadgen ${LAB_DATABASE:+database}; do images+=", \"$service\": \"$(image_id "$service")\""; done
   [ -z "$STOPPED" ] || notes="\"stopped for the experiment and started again after it: $STOPPED\""
   rm -f "$file"
   printf '{%s,\n "inherited": {"MAX_CONNECTIONS": "%s", "BACKLOG": "%s"},\n "container_metrics": "%s",
@@ -62,7 +63,7 @@ write_engine_facts() {
     "$(on_stand_ins && echo true || echo false)" "$notes" "${images#, }" >"$file"
 }
 
-start_beside() { # [--wait]: monitoring and backend; what was up before does not get the experiment's name
+start_beside() { # [--wait]: monitoring, backend and database; what was up before does not get the experiment's name
   [ -z "$UP_BEFORE" ] || LAB_EXPERIMENT="" LAB_WERE_UP="" start_services "$@" $UP_BEFORE || return
   [ -z "$STARTED" ] || start_services "$@" $STARTED
 }
@@ -228,7 +229,7 @@ restore() {
   export LAB_EXPERIMENT="" LAB_WERE_UP=""
   rm -f "$OVERLAY" "$TARGETS"
   docker volume rm "$RECORDINGS" >/dev/null 2>&1
-  [ -z "$STARTED" ] || compose rm --stop --force $STARTED >/dev/null 2>&1
+  [ -z "$STARTED" ] || compose rm --stop --force ${LAB_DATABASE:+--volumes} $STARTED >/dev/null 2>&1
   [ -z "$STOPPED$UP_BEFORE" ] ||
     (unset $(compgen -e | grep -xE "$KEYS") && compose up --detach --no-deps $STOPPED $UP_BEFORE) >/dev/null 2>&1 ||
     say "the services that were up before could not be started again: run make up"

@@ -68,7 +68,7 @@ services_up() { # [--all]: those of the lab's containers that run; --all: or tha
 }
 
 image_id() { # SERVICE
-  docker image inspect --format '{{.Id}}' "loom-lab/$1$([ "$1" = loadgen ] || echo ":jdk$JDK")" 2>/dev/null |
+  docker image inspect --format '{{.Id}}' "loom-lab/$1$([[ $1 =~ ^(loadgen|database)$ ]] || echo ":jdk$JDK")" 2>/dev/null |
     grep -xE "sha256:$CONTAINER_ID" || true
 }
 
@@ -85,7 +85,7 @@ lab_user() {
 loomlab() {
   local options=() code=0 memory part
   while [ "$1" != -- ]; do options+=("$1") && shift; done
-  for part in compose.yaml .env services loadgen sizes; do options+=(--volume "$LAB_ROOT/$part:/lab/$part:ro"); done
+  for part in compose.yaml .env services database loadgen sizes; do options+=(--volume "$LAB_ROOT/$part:/lab/$part:ro"); done
   # Under sudo, root reads and writes files of the user.
   [[ -O $LAB_ROOT && -O $LAB_RESULTS ]] || options+=(--cap-add DAC_OVERRIDE)
   memory=$(docker info --format '{{.MemTotal}}' 2>/dev/null | grep -xE '[0-9]{10,16}' || true)

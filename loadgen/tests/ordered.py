@@ -32,6 +32,7 @@ SERVICES: dict[str, dict[str, Any]] = {
     for number, name in enumerate(APPROACHES)
 }
 SERVICES["helidon-virtual"]["x-http10"] = False
+SERVICES["webflux-netty"]["x-database"] = SERVICES["tomcat-virtual"]["x-database"] = True
 SMALL = """\
 # A small one.
 APPROACH_CPUS=0

@@ -234,6 +234,8 @@ MS_300 = delay_of("300")
         ("/epoch-millis?delayInMillis=70", "/epoch-millis", 0, 0, 70),
         ("/movies?directorLastName=Allen&delayInMillis=0", "/movies", 0, 0, 0),
         ("/pinned?delayInMillis=nonsense", "/pinned", 0, 0, 0), ("/pinned", "/pinned", 0, 0, 0),
+        ("/orders/42", "/orders/{id}", 0, 0, 0), ("/orders?customer=7", "/orders", 0, 0, 0),
+        ("/orders/slow?millis=20", "/orders/slow", 0, 0, 20), ("/ordersx", "/ordersx", 1, 300, 300),
         ("/httpbin/block/x", "/httpbin/block/{seconds}", 1, 0, 0), ("/", "/", 1, 300, 300),
     ],
 )  # fmt: skip
@@ -244,8 +246,9 @@ def test_calls_and_delays(target: str, label: str, calls: int, backend_delay_ms:
     assert (got.backend_delay_ms, got.floor_ms) == (backend_delay_ms, floor_ms)
     assert got.mean_ms == answer_ms(got, MS_300) == floor_ms
     assert got.headers == (("Authorization: Bearer loom-lab",) if label == "/meetings" else ())
-    assert got.constant_body is (label in {"/meetings", "/movies", "/httpbin/block/{seconds}"})
-    assert got.waits_as_configured is (label in {"/capabilities", "/meetings", "/"})
+    assert got.database is (label.startswith("/orders") and label != "/ordersx")
+    assert got.constant_body is (got.database or label in {"/meetings", "/movies", "/httpbin/block/{seconds}"})
+    assert got.waits_as_configured is (label in {"/capabilities", "/meetings", "/", "/ordersx"})
 
 
 def test_a_delay_that_varies_has_a_floor_a_mean_and_a_middle() -> None:
@@ -290,6 +293,8 @@ def test_a_request_may_ask_for_cpu(target: str, work_ms: float, other: str) -> N
         ("/epoch-millis?delayInMillis=900", "/epoch-millis?delayInMillis=40"),
         ("/movies?directorLastName=Allen&delayInMillis=0&x=1", "/movies?directorLastName=Allen&delayInMillis=40&x=1"),
         ("/pinned?notdelayInMillis=3&delayInMillis=300", "/pinned?notdelayInMillis=3&delayInMillis=40"),
+        ("/orders/slow?millis=20", "/orders/slow?millis=40"),
+        ("/orders/42", "/orders/42"),
         ("/httpbin/block/0.3", "/httpbin/block/0.040"),
         ("/capabilities", "/capabilities"),
         ("/meetings?delayInMillis=9", "/meetings?delayInMillis=9"),

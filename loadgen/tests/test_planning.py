@@ -191,6 +191,18 @@ def test_a_rate_gets_connections_to_spare(tmp_path: Path, rate_rps: float, conne
     assert order.experiment.endswith(f"-vegeta-r{rate_rps}")
 
 
+ASKING: dict[str, Any] = {"endpoint": "/orders/42", "approaches": ["tomcat-virtual", "webflux-netty"]}
+
+
+def test_an_endpoint_of_the_database_starts_it_and_has_a_pool_of_its_own(tmp_path: Path) -> None:
+    order = planned(tmp_path, **ASKING)
+
+    assert "LAB_DATABASE=1" in list(shell_lines(order))
+    assert {run.settings["POOL"] for run in order.runs} == {"20"}
+    assert {run.settings["POOL"] for run in planned(tmp_path, **ASKING | {"pool": 100}).runs} == {"100"}
+    assert "LAB_DATABASE" not in planned(tmp_path).settings
+
+
 VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
 
 
@@ -202,6 +214,10 @@ VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
         (UsageError, {"connections": 100, "pool": 1}, "POOL=1 90 POOL=4"),
         (UsageError, {"approaches": ["helidon-virtual"], "settings": IDIOMATIC}, "helidon-virtual STYLE=lean"),
         (UsageError, {"settings": IDIOMATIC | {"HTTP_CLIENT": "reactor"}}, "HTTP_CLIENT=reactor STYLE=lean"),
+        (UsageError, {"endpoint": "/orders/42"}, "ENDPOINT=/orders/42 APPROACH=tomcat-virtual,webflux-netty"),
+        (UsageError, ASKING | {"pool": 201}, "POOL=201 200"),
+        (UsageError, ASKING | {"settings": IDIOMATIC}, "ENDPOINT=/orders/42 STYLE=lean"),
+        (UsageError, ASKING | {"endpoint": "/orders/slow?millis=1000"}, "50 POOL=34"),
         (UsageError, SWEEP | {"connections": (500, 30_000)}, "30000 20000"),
         (HostError, {"connections": 20_000}, "CONCURRENCY=20000 20501 20000 17500 -Hn"),
         (HostError, {"connections": 19_000}, "CONCURRENCY=19000 34 -Hn"),

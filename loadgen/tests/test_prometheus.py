@@ -33,7 +33,7 @@ def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
     assert got["error"] is None
     assert 59 < got["clock_off_s"] < 120
     assert got["containers"] == got["approach"] == got["backend"] == sampled(start)
-    assert 'service=~"tomcat-virtual|backend|loadgen|prometheus|cadvisor"}[7' in queries[0]
+    assert 'service=~"tomcat-virtual|backend|database|loadgen|prometheus|cadvisor"}[7' in queries[0]
     assert 'job="cadvisor"' in queries[0]  # not what an approach may tell of containers
     assert 'service="tomcat-virtual"' in queries[1]
 
@@ -47,7 +47,7 @@ def test_of_a_pair_the_containers_of_both_are_asked_for_and_the_processes_of_the
     *asked, clock = [parse_qs(one.partition("?")[2]) for one in server.asked]
     assert "time" not in clock
     containers, approach, backend = (one["query"][0] for one in asked)
-    assert 'service=~"tomcat-virtual|tomcat-platform|backend|loadgen|prometheus|cadvisor"' in containers
+    assert 'service=~"tomcat-virtual|tomcat-platform|backend|database|loadgen|prometheus|cadvisor"' in containers
     assert [name for name in JUDGED if name not in containers] == []
     assert (approach.count('service="tomcat-virtual"'), backend.count('service="backend"')) == (1, 1)
     assert [kind for kind in ("lab", "backend", "jvm", "process") if kind not in approach] == []

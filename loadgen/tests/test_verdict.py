@@ -89,12 +89,26 @@ def steal(needed: float, approach: float, generator: float) -> dict[str, Any]:
     return {"stolen_of_needed": needed, "steal_shares": {"approach": approach, "load generator": generator}}
 
 
+def asking(figure: str, share: float) -> dict[str, Any]:
+    """Requests that ask the database."""
+    called = {"backend_calls": 0, "backend_requests_per_request": 0.0, "delay_asked": None}
+    return called | {"database": True, "database_cpus_full": 0.0} | {figure: share}
+
+
 PAUSES = {"think_s": 1.0}
 HANGING = PAUSES | {"steady": False, "backend_hangs": True}
 CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     *((rule, level, {name: within}, {name: beyond}, said) for rule, level, name, within, beyond, said in FIGURES),
     ("backend_delay_other", "invalid", {}, delays("40", "300"), "40 300"),
     ("backend_delay_other", "invalid", {}, delays("300", "7"), "300 7"),
+    *(
+        (f"database_{name}", "invalid", asking(figure, most), asking(figure, beyond), said)
+        for name, figure, most, beyond, said in (
+            ("cpus", "database_cpus_full", 0.10, 0.11, "95 11 10"),
+            ("quota", "database_quota_full", 0.10, 0.11, "95 11 10"),
+            ("throttled", "database_throttled", 0.05, 0.06, "6 5"),
+        )
+    ),
     ("stolen", "suspect", steal(0.05, 0.05, 0.2), steal(0.06, 0.01, 0.21), "6 5 21 20"),
     ("rate_missed", "invalid", rate(980), rate(979), "979.0 2.1 1000.0 2"),
     ("rate_missed", "invalid", rate(1020), rate(1021), "1021.0 2.1 1000.0 2"),
@@ -164,6 +178,7 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
     ("generator_wait_p99", {"generator_wait_p99_ms": None}),
     ("generator_quota generator_throttled", {"generator_measured": False}),
     ("backend_quota backend_throttled", {"backend_measured": False}),
+    ("database_quota database_throttled", asking("database_measured", False)),
     ("littles_law connections_idle", {"little_ratio": None}),
     ("too_many_errors", {"doubtful": 601}),
     ("too_many_errors", {"errors": 300, "doubtful": 301}),
@@ -227,6 +242,10 @@ def test_of_a_service_of_the_users_nothing_is_asked_that_it_need_not_tell() -> N
 def test_companions_of_a_service_of_the_users_may_limit_the_run() -> None:
     assert failed(judge(foreign=True, backend_calls=0, backend_cpus_full=0.5).rules) == {"backend_cpus"}
     assert not failed(judge(backend_calls=0, backend_requests_per_request=0.0, backend_cpus_full=0.5).rules)
+
+
+def test_a_database_that_no_request_asks_limits_nothing() -> None:
+    assert not failed(judge(database_cpus_full=0.5, database_quota_full=0.5, database_throttled=0.5).rules)
 
 
 @pytest.mark.parametrize(("rules", "missing"), MISSING)

@@ -16,9 +16,11 @@ TITLES = {
     403: "Forbidden",
     404: "Not Found",
     405: "Method Not Allowed",
+    409: "Conflict",
     413: "Content Too Large",
     415: "Unsupported Media Type",
     502: "Bad Gateway",
+    503: "Service Unavailable",
     504: "Gateway Timeout",
 }
 MAY_CLOSE = {400, 413}
@@ -236,6 +238,9 @@ def _paths() -> list[Refusal]:
         "/httpbin/block/",
         "/httpbin/block/1/2",
         "/actuator/health",
+        "/orders/42",
+        "/orders?customer=7",
+        "/orders/slow?millis=0",
     ]
     seconds = {"word": "soon", "negative": "-1", "above-the-limit": "61", "just-above": "60.001", "exact": "0.0001"}
     return [

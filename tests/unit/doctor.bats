@@ -240,7 +240,7 @@ loopback() {
   local copy=$BATS_TEST_TMPDIR/lab
   mkdir -p "$copy"
   cp -R "$LAB_ROOT/bin" "$LAB_ROOT/airgap" "$LAB_ROOT/.env" "$LAB_ROOT/compose.yaml" "$copy/"
-  mkdir "$copy/services" "$copy/loadgen"
+  mkdir "$copy/services" "$copy/database" "$copy/loadgen"
   engine_says
   export PULL='toomanyrequests: retry-after: 500ms'
   stub id 'echo 0'
@@ -252,7 +252,7 @@ loopback() {
 
 @test "a build that made no archive of classes says so" {
   local copy=$BATS_TEST_TMPDIR/lab
-  mkdir -p "$copy/services" "$copy/loadgen"
+  mkdir -p "$copy/services" "$copy/database" "$copy/loadgen"
   cp -R "$LAB_ROOT/bin" "$LAB_ROOT/.env" "$LAB_ROOT/compose.yaml" "$copy/"
   stub docker 'case $* in *" build "*) echo "#31 9.1 There is no archive of classes, so the service starts without one:" ;; esac'
   LAB_LOCK=ours run "$copy/bin/prepare" tomcat-virtual

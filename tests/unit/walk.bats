@@ -136,3 +136,23 @@ run 3-a a GC=g1"
   [ "$(cat "$EXPERIMENT/asked")" = $'rm --stop --force prometheus cadvisor GC=g1\nup --detach --no-deps a backend GC=' ] ||
     { cat "$EXPERIMENT/asked"; return 1; }
 }
+
+@test "a database is started where the plan says so, not where the environment does, and its data go with it" {
+  EXPECTED_S=0 LONGEST_S=0
+  approaches() { printf 'a\nb\n'; }
+  services_up() { :; }
+  write_engine_facts() { :; }
+  ready_beside_the_approach() { :; }
+  compose() { echo "$*" >>"$EXPERIMENT/asked"; }
+  stub docker ':'
+  export LAB_DATABASE=mine
+  use_plan $'LAB_EXPERIMENT=e\nNOTE=\nrun 1-a a GC=g1'
+  [ -z "${LAB_DATABASE:-}" ]
+  use_plan $'LAB_EXPERIMENT=e\nNOTE=\nLAB_DATABASE=1\nrun 1-a a GC=g1'
+  EXPERIMENT=$BATS_TEST_TMPDIR
+  begin_experiment
+  [ "$STARTED" = "prometheus cadvisor backend database" ]
+  restore
+  grep -qx 'rm --stop --force --volumes prometheus cadvisor backend database' "$EXPERIMENT/asked" ||
+    { cat "$EXPERIMENT/asked"; return 1; }
+}

@@ -37,6 +37,7 @@ PARTS = {
 """What members of /about are called, without which two approaches are not compared."""
 OF_SOCKETS = ("inbound.socket_thread_kind", "inbound.internals.dispatch")
 """What the model decides within some servers, so that the audit explains it, and is more than the model."""
+CLIENT_OF_DATABASE = "database.client"  # None where no request asks one
 NEVER_NULL = ("concurrency", "inbound.server", "outbound.client")
 USUAL = {"virtual-threads": 0, "platform-threads": 2}
 NONE = "none"
@@ -272,7 +273,7 @@ def _contrast(a: str, b: str, subjects: list[Subject]) -> Contrast:
 
 def _differing(subjects: Sequence[Subject]) -> dict[str, ByApproach]:
     found: dict[str, ByApproach] = {}
-    for name in (*PARTS, *OF_SOCKETS):
+    for name in (*PARTS, *OF_SOCKETS, CLIENT_OF_DATABASE):
         values = [(one.approach, one.members.get(name)) for one in subjects]
         another_server = name in OF_SOCKETS and "inbound.server" in found
         if not another_server and any(value != values[0][1] for _, value in values):

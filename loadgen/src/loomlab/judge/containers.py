@@ -37,10 +37,15 @@ def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:
     each = counted.requests if counted.one_load else None
     allocated = counted.sum(partial(series.total, facts.metrics.process("lab_allocated_bytes_total")))
     figures: dict[str, Any] = {"allocated_bytes_per_request": ratio(allocated, each)}
-    for prefix, service in {"": facts.request.name, "backend_": "backend", "generator_": "loadgen"}.items():
+    for prefix, service in {
+        "": facts.request.name,
+        "backend_": "backend",
+        "database_": "database",
+        "generator_": "loadgen",
+    }.items():
         cpu_s = counted.sum(partial(facts.metrics.cpu_seconds, service=service))
         figures[f"{prefix}cpu_ms_per_request"] = ratio(cpu_s and 1000 * cpu_s, each)
-    for part in (_under_test, _cpu, _backend, _generator):
+    for part in (_under_test, _cpu, _backend, _database, _generator):
         figures |= part(facts, counted)
     return figures
 
@@ -85,6 +90,7 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
         "about_told": "outbound" in about,
         "other_approach": None if told == approach else f"{told!r:.60}",
         "backend_pool": about_number(facts.about, "outbound", "max_connections_per_route"),
+        "database_pool": about_number(facts.about, "database", "max_connections"),
         "platform_threads": platform_threads(facts.about),
         "limit": about_number({"own": about}, "own", "limit"),
     }
@@ -133,6 +139,7 @@ def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float |
         "prometheus": request.monitoring_cpus,
         "cadvisor": request.monitoring_cpus,
     }
+    beside |= {"database": request.backend_cpus} if facts.endpoint.database else {}
     beside |= dict.fromkeys(request.foreign.companions if request.foreign else (), request.backend_cpus)
     spent = [counted.sum(facts.metrics.cpu_seconds)]
     if facts.slices:
@@ -174,6 +181,10 @@ def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
         "backend_lateness_mean_ms": mean_ms,
         "backend_lateness_p99_ms": p99_ms,
     }
+
+
+def _database(facts: Facts, _counted: Counted) -> dict[str, Any]:
+    return _limits(facts, "database", "database", facts.request.backend_cpus) if facts.endpoint.database else {}
 
 
 def _generator(facts: Facts, counted: Counted) -> dict[str, Any]:

@@ -65,6 +65,7 @@ def judged(files: RunFiles) -> Run:
         "backend_hangs": bool(request.hangs),
         "backend_calls": facts.endpoint.backend_calls,
         "at_once": facts.endpoint.at_once,
+        "database": facts.endpoint.database,
         "tells_unended": facts.driver.tells_unended,
         "delay_asked": delay_of(request.delay).text if facts.endpoint.waits_as_configured else None,
         "shortest_ms": mean(facts.floors_ms),

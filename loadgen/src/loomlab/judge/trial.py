@@ -51,7 +51,7 @@ def assess(files: RunFiles, search: Search) -> Trial:
 
 def _limited_by(rule: RuleResult) -> str | None:
     """What beside the service a rule found at its limit."""
-    parts = {"generator": "the load generator", "backend": "the backend"}
+    parts = {"generator": "the load generator", "backend": "the backend", "database": "the database"}
     return None if rule.rule == "backend_delay_other" else parts.get(rule.rule.partition("_")[0])
 
 
@@ -125,3 +125,5 @@ def _at_limit(run: Run) -> Iterator[str]:
         yield f"its pool of {run.platform_threads:,} threads"
     if run.backend_pool and run.backend_calls and run.in_flight * run.at_once >= FULL * run.backend_pool:
         yield f"its pool of {run.backend_pool:,} connections to the backend"
+    if run.database_pool and run.in_flight >= FULL * run.database_pool:
+        yield f"its pool of {run.database_pool:,} connections to the database"

@@ -22,8 +22,8 @@ PORTS = 64_511  # 1024 to 65535 of one address, which compose.yaml gives every c
 GENERATOR_FILES, APPROACH_FILES = 50, 500  # descriptors of the tool and of a JVM beside those of their connections
 THREADS = 32_000  # Linux' default vm.max_map_count leaves room for so many
 SOURCES = (
-    "compose.yaml", ".env", "services", "loadgen/Dockerfile", "loadgen/entrypoint", "loadgen/requirements.txt",
-    "loadgen/src", "loadgen/tools", "loadgen/users",
+    "compose.yaml", ".env", "services", "database", "loadgen/Dockerfile", "loadgen/entrypoint",
+    "loadgen/requirements.txt", "loadgen/src", "loadgen/tools", "loadgen/users",
 )  # fmt: skip
 NO_SOURCES = frozenset(
     {"target", "test", "tests", "contract-tests", "__pycache__", "answer", "published", "report", "show", "statistics"}
@@ -148,6 +148,7 @@ class Lab:
         self._services = services
         self.services = [*services]
         self.against = {name: services[name]["x-against"] for name in self.approaches if "x-against" in services[name]}
+        self.databases = [name for name in self.approaches if services[name].get("x-database") is True]
         self.without_http10 = [name for name in self.approaches if services[name].get("x-http10") is False]
         self.colours = {name: services[name]["x-colour"] for name in self.approaches if "x-colour" in services[name]}
 

@@ -29,14 +29,12 @@ REPRODUCING = (*MEASURING, "reproduce")
 SERVING = (*MEASURING, "up")
 STARTING = (*MEASURING, "reproduce", "finish", "up", "smoke", "doctor")
 MOST_CONNECTIONS, MOST_REPEATS, MOST_OPTIONS = 1_000_000, 100, 200
-PATHS = ("/capabilities", "/meetings", "/epoch-millis", "/movies", "/pinned")
+PATHS = ("/capabilities", "/meetings", "/epoch-millis", "/movies", "/pinned", "/orders", "/orders/slow")
 PAGE = r"([1-9][0-9]{0,4})?/[!->@-~]{0,500}"
 QUERY = {
-    "delayInMillis": range(LONGEST_MS + 1),
-    "cpuMicros": range(1_000_001),
-    "calls": range(1, 21),
-    "parallel": ("true", "false"),
-}
+    "delayInMillis": range(LONGEST_MS + 1), "millis": range(LONGEST_MS + 1), "customer": range(1, 10**9),
+    "cpuMicros": range(1_000_001), "calls": range(1, 21), "parallel": ("true", "false"),
+}  # fmt: skip
 """Parameters of endpoints, and what they may be."""
 
 
@@ -78,8 +76,9 @@ def endpoint_text(text: str) -> str:
     """Path and query of one of the lab's endpoints; raises ValueError for another one."""
     path, _, query = text.partition("?")
     block = re.fullmatch(r"/httpbin/block/((?:0|[1-9][0-9]?)(?:\.[0-9]{1,3})?)", path)
-    if not (float(block[1]) <= 60 if block else path in PATHS):
-        raise ValueError(f"use one of {', '.join(PATHS)}, or /httpbin/block/SECONDS up to 60 with up to three decimals")
+    if not (float(block[1]) <= 60 if block else path in PATHS or re.fullmatch(r"/orders/[1-9][0-9]{0,8}", path)):
+        others = "/orders/NUMBER, or /httpbin/block/SECONDS up to 60 with up to three decimals"
+        raise ValueError(f"use one of {', '.join(PATHS)}, {others}")
     if not re.fullmatch(r"[A-Za-z0-9._~%=&+-]{0,200}", query):
         raise ValueError("its query is longer than 200 characters, or has some that no query has")
     for name, values in parse_qs(query, keep_blank_values=True).items():
@@ -204,7 +203,9 @@ class Asked(Record):
     seed: Whole = variable("SEED", REPRODUCING, "seed of the random order", "random", "1", 0)
     endpoint: Annotated[str, AfterValidator(_endpoint)] = variable(
         "ENDPOINT", OF_SERVICES,
-        "the request: `/capabilities`, `/meetings`, `/epoch-millis`, `/movies`, `/httpbin/block/SECONDS`, `/pinned`. "
+        "the request: `/capabilities`, `/meetings`, `/epoch-millis`, `/movies`, `/httpbin/block/SECONDS`, `/pinned`, "
+        "or of [the database](../../services/CONTRACT.md#the-database) `/orders/42`, `/orders?customer=7`, "
+        "`/orders/slow?millis=20`. "
         "[Parameters](../../services/CONTRACT.md#ports-and-paths) add CPU work and more backend calls: "
         "`'/capabilities?calls=5&parallel=true'`",
         "`/capabilities`", "/httpbin/block/0.3", "/capabilities",
@@ -272,8 +273,8 @@ class Asked(Record):
         "threads, for a permit in reactive approaches", "none", "200", ge=1, le=32_000,
     )  # fmt: skip
     pool: Whole | None = variable(
-        "POOL", SERVING, "size of the pool of connections to the backend",
-        "as many as `CONCURRENCY` needs", "1000", ge=1, le=MOST_CONNECTIONS,
+        "POOL", SERVING, "size of the pool of connections to the backend, or to the database",
+        "as many as `CONCURRENCY` needs; to the database 20", "1000", ge=1, le=MOST_CONNECTIONS,
     )  # fmt: skip
     size: Annotated[str, _known("sizes", "auto")] = variable(
         "SIZE", (*REPRODUCING, "scenarios"),

@@ -37,6 +37,7 @@ REQUEST_CPU_MS = 0.35  # CPU that a request takes, roughly, beside what it asks 
 MOST_RUNG = 20_000  # the most that the published benchmarks with ab have, whatever the tool
 ANSWER_MS = 20_000  # every tool gives a request up after 30 s
 QUEUE_MS = 30_000
+DATABASE_POOL, MOST_DATABASE_POOL = 20, 200  # connections; database/postgresql.conf has room for two such pools
 SEARCH_REPEATS = 6  # processes, each with a capacity of its own
 
 
@@ -89,6 +90,8 @@ def work_of(asked: Asked, host: Host, lab: Lab, model: Model | None = None) -> W
     work = _of_scenario(asked, host, lab, asked.scenario) if asked.scenario else _of_variables(asked, host, lab, model)
     for each in () if work.subject else [own for _, own in work.sides.values()] or [asked]:
         _check_style(each, work.approaches, lab)
+    if work.endpoint.database:
+        _check_database(work, lab)
     driver = tool(work.asked.tool)
     if driver.http == "1.0" and (without := [name for name in work.approaches if name in lab.without_http10]):
         rest = ",".join(name for name in work.approaches if name not in without)
@@ -117,6 +120,18 @@ def _check_style(asked: Asked, approaches: Sequence[str], lab: Lab) -> None:
     if asked.style == "idiomatic" and asked.http_client != "default":
         fact = f"HTTP_CLIENT={asked.http_client} does not go with STYLE=idiomatic"
         raise UsageError(f"{fact}, where each approach has its own client: use HTTP_CLIENT=default, or STYLE=lean.")
+
+
+def _check_database(work: Work, lab: Lab) -> None:
+    target = work.loads[0].targets[0].target
+    if others := [name for name in work.approaches if name not in lab.databases]:
+        cure = f"use APPROACH={','.join(lab.databases)}, or some of these"
+        raise UsageError(f"ENDPOINT={target} asks the database, which {others[0]} does not: {cure}.")
+    for own in [own for _, own in work.sides.values()] or [work.asked]:
+        if own.style == "idiomatic":
+            raise UsageError(f"ENDPOINT={target} does not go with STYLE=idiomatic: use STYLE=lean.")
+        if own.pool and own.pool > MOST_DATABASE_POOL:
+            raise UsageError(f"POOL={own.pool} is more than the database takes: use at most {MOST_DATABASE_POOL}.")
 
 
 def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Work:
@@ -179,11 +194,13 @@ def _own_targets(targets: Sequence[Target], delay: Delay) -> tuple[Target, ...]:
             raise UsageError(f"REQUESTS_FILE: {target.target:.80}: {error}.") from None
         endpoint = endpoint_of(path, delay)
         own.append(replace(target, target=completed(path, delay), headers=(*endpoint.headers, *target.headers)))
-    calls = {(one.backend_calls, one.at_once) for one in (endpoint_of(each.target, delay) for each in own)}
+    calls = {
+        (one.backend_calls, one.at_once, one.database) for one in (endpoint_of(each.target, delay) for each in own)
+    }
     if len(calls) > 1:
         raise UsageError(
-            "REQUESTS_FILE: its requests make different numbers of backend calls, so that none could be checked: use "
-            "requests that make as many, such as /capabilities with and without cpuMicros."
+            "REQUESTS_FILE: its requests make different numbers of backend calls, or only some ask the database: use "
+            "requests that do the same, such as /capabilities with and without cpuMicros."
         )
     return tuple(own)
 
@@ -308,12 +325,12 @@ def backend_pool(work: Work, host: Host) -> tuple[int, str | None]:
         fact = f"{what} needs {connections + APPROACH_FILES + 1} open files and the hard limit is {files}"
         raise HostError(f"{fact}, enough for {files * 9 // 10 - APPROACH_FILES} connections: {raising}.")
     busy = connections * endpoint.at_once
-    wanted = asked.pool or busy + handover(host.cpus)
+    wanted = asked.pool or (DATABASE_POOL if endpoint.database else busy + handover(host.cpus))
     pool = min(room, wanted)
     cut = bool(endpoint.backend_calls) and pool < (min(wanted, busy) if asked.pool else wanted)
-    queue_ms = work.answer_ms * busy / pool if endpoint.backend_calls else 0
+    queue_ms = work.answer_ms * busy / pool if endpoint.backend_calls or endpoint.database else 0
     if queue_ms > QUEUE_MS:
-        waits = f"a request of {what} would wait {queue_ms // 1000:.0f} s for a backend connection"
+        waits = f"a request of {what} would wait {queue_ms // 1000:.0f} s for a connection"
         if cut:
             raise HostError(f"{waits}, of which {files} open files allow {pool}: {raising}.")
         enough = math.floor(queue_ms * pool / QUEUE_MS) + 1

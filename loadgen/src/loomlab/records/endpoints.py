@@ -12,6 +12,8 @@ AUTHORIZATION = "Authorization: Bearer loom-lab"
 FANNING_OUT, MEETINGS, BLOCK = "/capabilities", "/meetings", "/httpbin/block/"
 CALLS = 3  # of a request to either of the first two; `calls` says how often the last of the first one's is made
 IN_SERVER = ("/epoch-millis", "/movies", "/pinned")
+ORDERS = "/orders"  # of the database, like all below it
+WAIT = {"/orders/slow": "millis"} | dict.fromkeys(IN_SERVER, "delayInMillis")  # the parameter that says how long
 WORKING = (FANNING_OUT, "/epoch-millis")  # endpoints that work as long as `cpuMicros` says
 CONSTANT_BODY = (MEETINGS, "/movies", BLOCK)  # endpoints whose answers have the same number of bytes each time
 LONGEST_MS = 60_000
@@ -55,6 +57,7 @@ class Endpoint:
     waits_as_configured: bool = False  # how long its calls take is the backend's setting, not the request's
     at_once: int = 1  # how many of the calls, the last ones, are made at the same time
     work_ms: float = 0  # CPU that the request asks for
+    database: bool = False  # whether it asks the database
 
     @property
     def rounds(self) -> int:
@@ -77,14 +80,16 @@ def endpoint_of(target: str, delay: Delay) -> Endpoint:
     path, query = urlsplit(target).path, parse_qs(urlsplit(target).query)
     if delay.text == NO_DELAY:
         return Endpoint(path, 0, 0, 0)
-    constant = path.startswith(CONSTANT_BODY)
+    database = f"{path}/".startswith(f"{ORDERS}/")
+    constant = database or path.startswith(CONSTANT_BODY)
     work_ms = _number(query.get("cpuMicros", ["0"])[0]) / 1000 if path in WORKING else 0
     if path.startswith(BLOCK):
         wait_ms = round(1000 * _number(path.removeprefix(BLOCK)))
         return Endpoint(f"{BLOCK}{{seconds}}", 1, wait_ms, wait_ms, constant_body=constant)
-    if path in IN_SERVER:
-        wait_ms = round(_number(query.get("delayInMillis", ["0"])[0]))
-        return Endpoint(path, 0, 0, wait_ms, constant_body=constant, work_ms=work_ms)
+    if path in WAIT or database:
+        wait_ms = round(_number(query.get(WAIT.get(path, ""), ["0"])[0]))
+        label = path if path in WAIT or path == ORDERS else f"{ORDERS}/{{id}}"
+        return Endpoint(label, 0, 0, wait_ms, constant_body=constant, work_ms=work_ms, database=database)
     last_calls = max(round(_number(query.get("calls", ["1"])[0])), 1) if path == FANNING_OUT else 1
     at_once = last_calls if query.get("parallel") == ["true"] else 1
     calls = CALLS - 1 + last_calls if path in {FANNING_OUT, MEETINGS} else 1
@@ -106,8 +111,8 @@ def with_wait(target: Target, wait_ms: int) -> Target:
     path, mark, query = target.target.partition("?")
     if path.startswith(BLOCK):
         path = f"{BLOCK}{wait_ms / 1000:.3f}"
-    elif path in IN_SERVER:
-        query = re.sub(r"(?<![^&])delayInMillis=\d*", f"delayInMillis={wait_ms}", query)
+    elif name := WAIT.get(path):
+        query = re.sub(rf"(?<![^&]){name}=\d*", f"{name}={wait_ms}", query)
     return replace(target, target=path + mark + query)
 
 
@@ -119,12 +124,12 @@ def with_work(target: Target, micros: int) -> Target:
 def completed(target: str, delay: Delay) -> str:
     """Path and query as they are sent: with the parameters that the endpoint needs and the query lacks."""
     path = target.partition("?")[0]
-    needed = {"directorLastName": "Allen"} if path == "/movies" else {}
-    if path in IN_SERVER:
-        needed["delayInMillis"] = str(int(delay.middle_ms))
-    for name, value in needed.items():
-        if not re.search(rf"[?&]{name}=", target):
-            target += f"{'&' if '?' in target else '?'}{name}={value}"
+    needed = {"/movies": {"directorLastName": "Allen"}, ORDERS: {"customer": "7"}}.get(path, {})
+    if name := WAIT.get(path):
+        needed[name] = str(int(delay.middle_ms))
+    for parameter, value in needed.items():
+        if not re.search(rf"[?&]{parameter}=", target):
+            target += f"{'&' if '?' in target else '?'}{parameter}={value}"
     return target.replace("?&", "?")
 
 

@@ -36,6 +36,7 @@ class Measured(Record):
     concurrency: Counter = Field(description="Connections")
     backend_calls: Counter = Field(3, description="Calls per request")
     at_once: Counter = Field(1, description="The last calls of a request that run concurrently")
+    database: bool = Field(False, description="Requests ask the database")
     quota_cpus: Counter | None = Field(None, description="CPUs of the approach, by a CFS quota that was asked for")
     pool_asked: bool = Field(False, description="The size of the backend pool was asked for")
     capacity_share: Figure | None = Field(None, description="Of the rate that the process was found to hold")
@@ -104,6 +105,7 @@ class Measured(Record):
     about_told: bool = Field(False, description="The approach reported its configuration")
     other_approach: str | None = Field(None, description="What the approach calls itself, if not as it was asked for")
     backend_pool: Counter | None = None
+    database_pool: Counter | None = None
     platform_threads: Counter | None = None
     limit: Counter | None = Field(None, description="Requests that are served at once, where threads do not bound them")
     backend_measured: bool = Field(True, description="Its CPU was recorded, so a missing value means no quota")
@@ -116,6 +118,10 @@ class Measured(Record):
     backend_delays: BackendDelays | None = None
     backend_requests_per_request: Figure | None = None
     backend_connections_opened: Counter | None = None
+    database_measured: bool = Field(True, description="As the backend's, like the three below")
+    database_cpus_full: Figure | None = None
+    database_quota_full: Figure | None = None
+    database_throttled: Figure | None = None
     generator_measured: bool = True
     waits_told: bool = Field(True, description="The kernel reports how long threads wait for a CPU")
     generator_wait_mean_ms: Figure | None = Field(None, description="How long its ready threads waited for a CPU")
@@ -147,7 +153,7 @@ class Measured(Record):
         """Requests in flight beyond what its pools serve at once, so that they wait for a thread, a permit or a
         connection; None where no pool is so small."""
         pool = self.backend_pool // self.at_once if self.backend_pool and self.backend_calls else None
-        bounds = [bound for bound in (pool, self.platform_threads, self.limit) if bound]
+        bounds = [bound for bound in (pool, self.database_pool, self.platform_threads, self.limit) if bound]
         waiting = self.in_flight - min(bounds) if bounds and not self.think_s else 0.0
         return waiting if waiting > 0 else None
 

@@ -260,6 +260,7 @@ class Run(Measured):
     cpu_seconds: float | None
     cpu_ms_per_request: float | None
     backend_cpu_ms_per_request: float | None
+    database_cpu_ms_per_request: float | None = None
     generator_cpu_ms_per_request: float | None
     rss_max_bytes: float | None = Field(description="The highest sample, one a second; null under ZGC")
     rss_hwm_bytes: float | None = Field(None, description="High-water mark since the run's start, with mapped files")

@@ -55,10 +55,10 @@ def crowd_of(
 def hindrance_of(request: Request, endpoint: Endpoint, about: Any, before: MemoryAnswer) -> str | None:
     """Why as many requests as the load keeps in flight cannot wait; None: they can."""
     threads, busy = platform_threads(about), busy_connections(request.load, endpoint.mean_ms / 1000)
-    if not has_warmup(request.warmup_cap_s):
-        return "there was no warm-up, so the memory of the process itself still grows"
-    if before.error:
-        return before.error
+    if not has_warmup(request.warmup_cap_s) or before.error:
+        return before.error or "there was no warm-up, so the memory of the process itself still grows"
+    if endpoint.database:
+        return "how long requests wait for the database cannot be set"
     if threads is not None and endpoint.at_once > 1:
         return "the platform threads that made the load's concurrent calls are kept for a minute, and would count"
     if threads is not None and threads < busy:

@@ -150,7 +150,7 @@ class Prometheus:
         how much this clock differs from that of the samples, at least."""
         now = min(time.time(), end + 2 * PADDING_S)
         names = "|".join(CONTAINER_METRICS)
-        services = "|".join([approach, *beside, "backend", "loadgen", "prometheus", "cadvisor"])
+        services = "|".join([approach, *beside, "backend", "database", "loadgen", "prometheus", "cadvisor"])
         selectors = {
             "containers": f'{{job="cadvisor",__name__=~"container_({names})",service=~"{services}"}}',
             "approach": f'{{__name__=~"{OWN_METRICS}",service="{approach}"}}',

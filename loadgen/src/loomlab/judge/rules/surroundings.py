@@ -16,18 +16,21 @@ FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT = 0.05, 0.20
 STOLEN_LIMIT = 0.05
 """Of the time in which the approach needed its CPUs: by so much was CPU per request higher in runs with steal."""
 BEYOND = "the share is over the larger limit"
+WHO = {"generator": "load generator"}  # by the first word of a rule's name; others are called by it
 type Find = Callable[[Measured], tuple[str, float]]  # what limited the run, and by what share of it
 CALLS_UNKNOWN = "what a service of yours calls is not known"
 STEAL = "how much CPU time the hypervisor took (steal)"
 
 
 def _limits(name: str, about: str, find: Find, most: float, limit: str = "") -> Rule:
-    """A rule on load generator or backend, named after one of them; a backend that no request calls limits nothing."""
-    who = "load generator" if name.startswith("generator") else "backend"
+    """A rule on load generator, backend or database, named after one of them; what no request asks limits nothing."""
+    part = name.partition("_")[0]
+    who = WHO.get(part, part)
 
     def check(run: Measured) -> Iterator[str]:
         of_companions = run.foreign and name == "backend_cpus"
         skip_if(who == "backend" and not run.backend_calls and not of_companions, "no request calls the backend")
+        skip_if(who == "database" and not run.database, "no request asks the database")
         what, share = find(run)
         if share > most:
             yield f"The {who} limited the run: {what} (the limit is {percent(most)}): use a lower load or more CPUs."
@@ -45,7 +48,8 @@ def _of_quota(run: Measured, figure: str) -> float:
 
 def _full(name: str, what: str, said: str, parts: str) -> Rule:
     def find(run: Measured) -> tuple[str, float]:
-        figure, who = f"{name}_full", "load generator" if name.startswith("generator") else "backend"
+        figure, part = f"{name}_full", name.partition("_")[0]
+        who = WHO.get(part, part)
         share = _of_quota(run, figure) if parts == "quota" else getattr(run, figure)
         share = measured(share, f"how busy the {who}'s {parts} were")
         return f"{said} at least {percent(BUSY_CPU)} busy in {percent(share)} of the seconds", share
@@ -103,10 +107,13 @@ backend_quota = _full("backend_quota", "the backend's CPU quota", "its CPU quota
 backend_loop = _full(
     "backend_loop", "a CPU by the backend's busiest event loop", "its busiest event loop was", "event loops"
 )
+database_cpus = _full("database_cpus", "all CPUs of the database's set", "all CPUs of its set were", "CPUs")
+database_quota = _full("database_quota", "the database's CPU quota", "its CPU quota was", "quota")
 generator_wait_mean = _waited("mean", "on average", LATE_MEAN_LIMIT, "mean")
 generator_wait_p99 = _waited("p99", "at p99", LATE_P99_LIMIT, "mean of the worst hundredth of the seconds")
 generator_throttled = _throttled("generator_throttled", "generator")
 backend_throttled = _throttled("backend_throttled", "backend")
+database_throttled = _throttled("database_throttled", "database")
 backend_late_mean = _late("mean", "on average", LATE_MEAN_LIMIT)
 backend_late_p99 = _late("p99", "at p99", LATE_P99_LIMIT)
 

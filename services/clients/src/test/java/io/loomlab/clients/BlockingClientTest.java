@@ -216,6 +216,7 @@ class BlockingClientTest {
             Settings.Style.LEAN,
             0,
             false,
+            null,
             0,
             0));
   }

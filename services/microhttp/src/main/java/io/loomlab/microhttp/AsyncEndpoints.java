@@ -5,6 +5,7 @@ import io.loomlab.core.http.Answer;
 import io.loomlab.core.http.Endpoint;
 import io.loomlab.core.http.Endpoints;
 import io.loomlab.core.http.ParsedRequest;
+import io.loomlab.core.http.RefusedException;
 import io.loomlab.core.metrics.RequestMetrics;
 import io.loomlab.core.work.BackendPaths;
 import io.loomlab.core.work.CpuWork;
@@ -68,6 +69,7 @@ final class AsyncEndpoints implements Endpoints<CompletableFuture<Answer>> {
           after(asked.delay(), () -> Answer.json(movies.save(asked.movies())));
       case ParsedRequest.Block asked ->
           get(BackendPaths.delay(asked.seconds())).thenApply(Answer::text);
+      case ParsedRequest.OfDatabase asked -> throw RefusedException.of(404);
     };
   }
 

@@ -24,7 +24,7 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 /** Beans of the lean style. */
 @Configuration(proxyBeanMethods = false)
 @Profile(LabApplication.LEAN)
-@Import({BlockingConfiguration.class, SaveMoviesController.class})
+@Import({BlockingConfiguration.class, SaveMoviesController.class, PlaceOrderController.class})
 @ImportAutoConfiguration({
   DispatcherServletAutoConfiguration.class,
   ErrorMvcAutoConfiguration.class,

@@ -1,6 +1,7 @@
 package io.loomlab.spring;
 
 import io.loomlab.clients.BackendClient;
+import io.loomlab.clients.DatabaseClient;
 import io.loomlab.core.metrics.LabRegistry;
 import io.loomlab.core.metrics.RequestMetrics;
 import io.loomlab.core.settings.About;
@@ -10,6 +11,7 @@ import io.loomlab.core.work.Movies;
 import io.loomlab.spring.idiomatic.ActuatorConfiguration;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -42,8 +44,16 @@ class CommonConfiguration {
       RequestMetrics requests,
       CpuWork cpu,
       LiveServer server,
-      BackendClient client) {
-    return () -> About.of(settings, requests, cpu, server.about(), client.about());
+      BackendClient client,
+      Optional<DatabaseClient> database) {
+    return () ->
+        About.of(
+            settings,
+            requests,
+            cpu,
+            server.about(),
+            client.about(),
+            database.map(DatabaseClient::about).orElse(null));
   }
 
   @Configuration(proxyBeanMethods = false)

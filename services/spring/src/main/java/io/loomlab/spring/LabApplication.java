@@ -23,6 +23,9 @@ public final class LabApplication {
    */
   public static final String CONCURRENCY = "loomlab.model";
 
+  /** Property that tells whether there is a database. */
+  public static final String DATABASE = "loomlab.database";
+
   /** Profiles, one for each style. */
   public static final String LEAN = "lean";
 
@@ -84,6 +87,8 @@ public final class LabApplication {
             Map.of(
                 CONCURRENCY,
                 settings.approach().concurrency(),
+                DATABASE,
+                settings.database() != null,
                 "spring.threads.virtual.enabled",
                 settings.approach().concurrency() == Concurrency.VIRTUAL_THREADS,
                 "server.port",

@@ -13,6 +13,7 @@ import io.loomlab.core.work.CpuWork;
 import io.loomlab.core.work.Movies;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 
@@ -24,12 +25,22 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
   private final Movies movies;
   private final RequestMetrics requests;
   private final CpuWork cpu;
+  private final Function<ParsedRequest.OfDatabase, Mono<Answer>> database;
 
-  ReactiveEndpoints(ReactiveBackend backend, Movies movies, RequestMetrics requests, CpuWork cpu) {
+  /**
+   * @param database null without one: nothing is asked of it then
+   */
+  ReactiveEndpoints(
+      ReactiveBackend backend,
+      Movies movies,
+      RequestMetrics requests,
+      CpuWork cpu,
+      Function<ParsedRequest.OfDatabase, Mono<Answer>> database) {
     this.backend = backend;
     this.movies = movies;
     this.requests = requests;
     this.cpu = cpu;
+    this.database = database;
   }
 
   @Override
@@ -59,6 +70,7 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
           after(asked.delay(), () -> Answer.json(movies.save(asked.movies())));
       case ParsedRequest.Block asked ->
           backend.get(BackendPaths.delay(asked.seconds())).map(answerable(Answer::text));
+      case ParsedRequest.OfDatabase asked -> database.apply(asked);
     };
   }
 

@@ -13,7 +13,11 @@ import org.springframework.context.annotation.Import;
 /** virtual-netty, lean. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = LabApplication.CONCURRENCY, havingValue = "VIRTUAL_THREADS")
-@Import({BlockingConfiguration.class, BlockingSaveMoviesController.class})
+@Import({
+  BlockingConfiguration.class,
+  BlockingSaveMoviesController.class,
+  BlockingPlaceOrderController.class
+})
 @ImportAutoConfiguration(TaskExecutionAutoConfiguration.class)
 class VirtualConfiguration {
   /** That of webflux-netty, so that the two differ in the model alone. */

@@ -77,7 +77,7 @@ class ReactiveEndpointsTest {
             path.startsWith("/capabilities/")
                 ? Mono.error(new StackOverflowError())
                 : Mono.just("token");
-    var endpoints = new ReactiveEndpoints(backend, new Movies(false), requests, null);
+    var endpoints = new ReactiveEndpoints(backend, new Movies(false), requests, null, null);
     Supplier<ParsedRequest> request = () -> ParsedRequest.capabilities(null, "2", "true");
 
     assertThat(endpoints.answer(Endpoint.CAPABILITIES, request).block().status()).isEqualTo(500);
@@ -94,7 +94,8 @@ class ReactiveEndpointsTest {
                 Mono.<String>error(BackendException.unusable("nothing")),
                 last.asMono())
             .iterator();
-    var endpoints = new ReactiveEndpoints(path -> calls.next(), new Movies(false), requests, null);
+    var endpoints =
+        new ReactiveEndpoints(path -> calls.next(), new Movies(false), requests, null, null);
 
     CompletableFuture<Answer> answer =
         endpoints
@@ -109,7 +110,7 @@ class ReactiveEndpointsTest {
   @Test
   void aClientThatLeavesIsCountedOnceAs499OrAsWhatItWasAnswered() {
     var endpoints =
-        new ReactiveEndpoints(path -> Mono.just("0"), new Movies(false), requests, null);
+        new ReactiveEndpoints(path -> Mono.just("0"), new Movies(false), requests, null, null);
     endpoints
         .answer(Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillis("60000", null))
         .subscribe()
@@ -130,7 +131,8 @@ class ReactiveEndpointsTest {
       Endpoint endpoint, Supplier<ParsedRequest> request, String... answers) {
     Iterator<String> next = List.of(answers).iterator();
     var endpoints =
-        new ReactiveEndpoints(path -> Mono.just(answer(next)), new Movies(false), requests, null);
+        new ReactiveEndpoints(
+            path -> Mono.just(answer(next)), new Movies(false), requests, null, null);
 
     assertThat(endpoints.answer(endpoint, request).block().status()).isEqualTo(500);
     assertThat(registry.get("lab.inflight.requests").gauge().value()).isZero();

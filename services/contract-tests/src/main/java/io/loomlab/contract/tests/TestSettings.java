@@ -35,6 +35,7 @@ final class TestSettings {
         style,
         0,
         false,
+        null,
         0,
         0);
   }

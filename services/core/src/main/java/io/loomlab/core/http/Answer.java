@@ -27,6 +27,11 @@ public record Answer(int status, String contentType, byte[] body, String allow) 
     return new Answer(200, JSON, body, null);
   }
 
+  /** JSON of what the request made. */
+  public static Answer created(byte[] body) {
+    return new Answer(201, JSON, body, null);
+  }
+
   /** The problem of what was thrown; what is no {@link ContractException} is a bug, and logged. */
   public static Answer problem(Throwable failure) {
     return switch (failure) {

@@ -2,7 +2,7 @@ package io.loomlab.core.http;
 
 /** A request that ends in a problem. Carries no stack trace: it is an outcome, not a bug. */
 public abstract sealed class ContractException extends RuntimeException
-    permits BackendException, RefusedException {
+    permits BackendException, DatabaseException, RefusedException {
   private final Problem problem;
 
   ContractException(Problem problem, String message, Throwable cause) {

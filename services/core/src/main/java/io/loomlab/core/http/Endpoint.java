@@ -8,7 +8,11 @@ public enum Endpoint {
   MOVIES(Endpoint.MOVIES_PATH),
   SAVE_MOVIES("POST " + Endpoint.MOVIES_PATH),
   BLOCK(Endpoint.BLOCK_PATH),
-  PINNED(Endpoint.PINNED_PATH);
+  PINNED(Endpoint.PINNED_PATH),
+  ORDER(Endpoint.ORDER_PATH),
+  ORDERS(Endpoint.ORDERS_PATH),
+  PLACE_ORDER("POST " + Endpoint.ORDERS_PATH),
+  SLOW(Endpoint.SLOW_PATH);
 
   public static final String CAPABILITIES_PATH = "/capabilities";
   public static final String MEETINGS_PATH = "/meetings";
@@ -23,6 +27,9 @@ public enum Endpoint {
   public static final String MOVIES_PATH = "/movies";
   public static final String BLOCK_PATH = "/httpbin/block/{seconds}";
   public static final String PINNED_PATH = "/pinned";
+  public static final String ORDERS_PATH = "/orders";
+  public static final String ORDER_PATH = ORDERS_PATH + "/{id}";
+  public static final String SLOW_PATH = ORDERS_PATH + "/slow";
   public static final String ABOUT_PATH = "/about";
 
   private final String label;
@@ -34,5 +41,10 @@ public enum Endpoint {
   /** The path, for other methods than GET after the method: metric label and key in /about. */
   public String label() {
     return label;
+  }
+
+  /** Whether it exists only where there is a database. */
+  public boolean ofDatabase() {
+    return ordinal() >= ORDER.ordinal();
   }
 }

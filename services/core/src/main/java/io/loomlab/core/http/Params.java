@@ -17,10 +17,14 @@ public final class Params {
   public static final String CALLS = "calls";
   public static final String PARALLEL = "parallel";
 
+  public static final String CUSTOMER = "customer";
+  public static final String MILLIS = "millis";
+
   private static final int LONGEST_DELAY_MILLIS = 60_000;
   private static final int MOST_CPU_MICROS = 1_000_000;
   private static final int MOST_CALLS = 20;
   private static final int LONGEST_NUMBER = 9;
+  private static final int LARGEST_NUMBER = 999_999_999;
   private static final BigDecimal LONGEST_SECONDS = BigDecimal.valueOf(60);
   private static final int LONGEST_QUOTE = 40;
   private static final Pattern SECONDS = Pattern.compile("\\d{1,2}(\\.\\d{1,3})?");
@@ -63,6 +67,21 @@ public final class Params {
   /** A director's last name, which need not be known. */
   public static String director(String value) {
     return required(DIRECTOR, value);
+  }
+
+  /** The number of an order. */
+  public static int order(String value) {
+    return whole("id", value, 1, LARGEST_NUMBER);
+  }
+
+  /** The number of a customer. */
+  public static int customer(String value) {
+    return whole(CUSTOMER, required(CUSTOMER, value), 1, LARGEST_NUMBER);
+  }
+
+  /** How long the database is to wait. */
+  public static Duration millis(String value) {
+    return milliseconds(MILLIS, value);
   }
 
   /** The seconds of {@code /httpbin/block/{seconds}}, as the backend takes them. */

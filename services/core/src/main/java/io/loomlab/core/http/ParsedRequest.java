@@ -1,6 +1,7 @@
 package io.loomlab.core.http;
 
 import io.loomlab.core.work.Movies;
+import io.loomlab.core.work.Orders;
 import java.time.Duration;
 
 /**
@@ -25,6 +26,17 @@ public sealed interface ParsedRequest {
   record SaveMovies(Movies.Batch movies, Duration delay) implements ParsedRequest {}
 
   record Block(String seconds) implements ParsedRequest {}
+
+  /** What a database answers. */
+  sealed interface OfDatabase extends ParsedRequest {}
+
+  record FindOrder(long id) implements OfDatabase {}
+
+  record OrdersOf(int customer) implements OfDatabase {}
+
+  record PlaceOrder(Orders.New order) implements OfDatabase {}
+
+  record Slow(Duration delay) implements OfDatabase {}
 
   /** One call needs nothing to run it beside others. */
   static ParsedRequest capabilities(String cpuMicros, String calls, String parallel) {
@@ -65,5 +77,22 @@ public sealed interface ParsedRequest {
 
   static ParsedRequest block(String seconds) {
     return new Block(Params.seconds(seconds));
+  }
+
+  static ParsedRequest findOrder(String id) {
+    return new FindOrder(Params.order(id));
+  }
+
+  static ParsedRequest ordersOf(String customer) {
+    return new OrdersOf(Params.customer(customer));
+  }
+
+  static ParsedRequest placeOrder(String contentType, byte[] body) {
+    RequestBody.requireJson(contentType);
+    return new PlaceOrder(Orders.read(body));
+  }
+
+  static ParsedRequest slow(String millis) {
+    return new Slow(Params.millis(millis));
   }
 }

@@ -12,6 +12,7 @@ public record Problem(String type, String title, int status, String detail) {
       case 403 -> problem(status, "Forbidden", "The backend does not grant get-meetings.");
       case 404 -> problem(status, "Not Found", "There is nothing at this path.");
       case 405 -> problem(status, "Method Not Allowed", "This path does not take this method.");
+      case 409 -> problem(status, "Conflict", "The request collided with others.");
       case 413 ->
           problem(
               status,
@@ -20,6 +21,7 @@ public record Problem(String type, String title, int status, String detail) {
       case 415 ->
           problem(status, "Unsupported Media Type", "The body is not declared application/json.");
       case 502 -> problem(status, "Bad Gateway", "The backend gave no usable answer.");
+      case 503 -> problem(status, "Service Unavailable", "The server cannot do it now.");
       case 504 -> problem(status, "Gateway Timeout", "The backend gave no answer in time.");
       default ->
           status < 500

@@ -73,6 +73,7 @@ public final class Router<T> {
       case PINNED -> () -> ParsedRequest.pinned(delay(call));
       case MOVIES -> () -> ParsedRequest.findMovies(call.query(Params.DIRECTOR), delay(call));
       case BLOCK -> () -> ParsedRequest.block(route.argument());
+      case ORDER, ORDERS, PLACE_ORDER, SLOW -> throw RefusedException.of(404);
       case SAVE_MOVIES -> {
         byte[] body = call.body();
         RequestBody.requireLength(body.length);

@@ -100,11 +100,17 @@ public final class RequestMetrics {
     inflight.decrement();
   }
 
-  /** Per endpoint label, the kind of thread that served its first request, or null. */
+  /**
+   * Per endpoint label, the kind of thread that served its first request, or null; of the
+   * database's endpoints only those that were asked.
+   */
   public Map<String, String> threadKinds() {
     Map<String, String> kinds = new LinkedHashMap<>();
     for (Endpoint endpoint : endpoints) {
-      kinds.put(endpoint.label(), threadKinds.get(endpoint.ordinal()));
+      String kind = threadKinds.get(endpoint.ordinal());
+      if (kind != null || !endpoint.ofDatabase()) {
+        kinds.put(endpoint.label(), kind);
+      }
     }
     return kinds;
   }

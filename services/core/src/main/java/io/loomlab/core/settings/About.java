@@ -23,6 +23,7 @@ import javax.management.ObjectName;
  * @param limit most requests that are served at once, null without one; a pool of threads is in
  *     {@code inbound}
  * @param cpuIterationsPerMicrosecond what this process does for {@code cpuMicros=1}
+ * @param database null without one
  * @param threadKinds per endpoint path, the kind of thread that served its first request: {@code
  *     platform}, {@code virtual} or {@code event-loop}; null before that
  */
@@ -35,11 +36,23 @@ public record About(
     int cpuIterationsPerMicrosecond,
     Inbound inbound,
     Outbound outbound,
+    Database database,
     Map<String, String> threadKinds) {
 
   /** The same record for every approach, from what its module reads off its server and client. */
   public static About of(
       Settings settings, RequestMetrics requests, CpuWork cpu, Inbound inbound, Outbound outbound) {
+    return of(settings, requests, cpu, inbound, outbound, null);
+  }
+
+  /** The same with what is read off the client of a database; null without one. */
+  public static About of(
+      Settings settings,
+      RequestMetrics requests,
+      CpuWork cpu,
+      Inbound inbound,
+      Outbound outbound,
+      Database database) {
     return new About(
         settings.approach().label(),
         Names.kebab(settings.approach().concurrency()),
@@ -49,6 +62,7 @@ public record About(
         cpu.iterationsPerMicrosecond(),
         inbound,
         outbound,
+        database,
         requests.threadKinds());
   }
 
@@ -160,6 +174,29 @@ public record About(
       Long keepAliveMs,
       Boolean tcpNoDelay,
       String poolPolicy,
+      Integer eventLoops,
+      Map<String, Object> internals) {}
+
+  /**
+   * The database's client.
+   *
+   * @param client {@code jdbc} or {@code r2dbc}
+   * @param driver with its version, as of the pool
+   * @param isolation of every transaction
+   * @param prepareThreshold the execution from which on a statement is prepared on the server
+   * @param eventLoops threads that serve its sockets, null where the caller does
+   * @param internals what else this client does in a way of its own, by its own name
+   */
+  public record Database(
+      String client,
+      String driver,
+      String pool,
+      int maxConnections,
+      long connectTimeoutMs,
+      long responseTimeoutMs,
+      long poolTimeoutMs,
+      String isolation,
+      int prepareThreshold,
       Integer eventLoops,
       Map<String, Object> internals) {}
 }

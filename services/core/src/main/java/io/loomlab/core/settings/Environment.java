@@ -4,10 +4,16 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Typed reading of environment variables; every error is a {@link UsageException}. */
 public final class Environment {
+  private static final Pattern DATABASE =
+      Pattern.compile("postgresql://([^:@/]+):([^@/]*)@([^:@/]+):(\\d{1,5})/(\\w+)");
+
   private final Map<String, String> variables;
 
   public Environment(Map<String, String> variables) {
@@ -54,6 +60,22 @@ public final class Environment {
       return value.equals("true");
     }
     throw new UsageException("%s is \"%s\"; use true or false.".formatted(name, value));
+  }
+
+  /** The value of a variable that may be empty or not set. */
+  public Optional<String> optional(String name) {
+    return Optional.of(variables.getOrDefault(name, "").strip()).filter(value -> !value.isEmpty());
+  }
+
+  /** The parts of {@code postgresql://USER:PASSWORD@HOST:PORT/DATABASE}. */
+  public Matcher database(String name) {
+    Matcher matcher = DATABASE.matcher(text(name));
+    if (!matcher.matches()) {
+      throw new UsageException(
+          "%s is no address of a database; give one such as postgresql://user:password@database:5432/orders."
+              .formatted(name));
+    }
+    return matcher;
   }
 
   /** An {@code http} URL without path, query or fragment. */

@@ -4,6 +4,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.stream.Collectors;
 
 /**
@@ -22,6 +23,7 @@ import java.util.stream.Collectors;
  * @param style how the endpoints are written
  * @param limit most requests that are served at once where threads do not bound them; 0: no limit
  * @param saveMovies whether POST /movies stores what it reads
+ * @param database null without one
  * @param port {@link #PORT}; only in tests 0, which is any free one
  * @param managementPort {@link #MANAGEMENT_PORT}; in tests 0 as well
  */
@@ -40,6 +42,7 @@ public record Settings(
     Style style,
     int limit,
     boolean saveMovies,
+    Database database,
     int port,
     int managementPort) {
   public static final int PORT = 8080;
@@ -60,6 +63,14 @@ public record Settings(
   }
 
   /**
+   * Where the orders are.
+   *
+   * @param connections most of them to it
+   */
+  public record Database(
+      String user, String password, String host, int port, String name, int connections) {}
+
+  /**
    * Reads the {@code LAB_*} variables.
    *
    * @throws UsageException at the first one that is missing or unusable, or does not go with
@@ -76,6 +87,10 @@ public record Settings(
       throw new UsageException(
           "LAB_LIMIT is \"%d\", and the idiomatic style has no limit; use 0."
               .formatted(settings.limit));
+    }
+    if (settings.style == Style.IDIOMATIC && settings.database != null) {
+      throw new UsageException(
+          "LAB_DATABASE_URL is set, and the idiomatic style asks no database; leave it out.");
     }
     return settings;
   }
@@ -102,6 +117,17 @@ public record Settings(
     return limit > 0 && approach.concurrency() != Approach.Concurrency.PLATFORM_THREADS;
   }
 
+  private static Database database(Environment environment) {
+    Matcher url = environment.database("LAB_DATABASE_URL");
+    return new Database(
+        url.group(1),
+        url.group(2),
+        url.group(3),
+        Integer.parseInt(url.group(4)),
+        url.group(5),
+        environment.positive("LAB_DATABASE_POOL"));
+  }
+
   private static Settings read(Environment environment) {
     return new Settings(
         new Approach(
@@ -120,6 +146,7 @@ public record Settings(
         environment.oneOf("LAB_STYLE", Style.class),
         environment.count("LAB_LIMIT"),
         environment.flag("LAB_SAVE_MOVIES"),
+        environment.optional("LAB_DATABASE_URL").map(url -> database(environment)).orElse(null),
         PORT,
         MANAGEMENT_PORT);
   }

@@ -6,6 +6,7 @@ import io.loomlab.core.http.Endpoints;
 import io.loomlab.core.http.ParsedRequest;
 import io.loomlab.core.metrics.RequestMetrics;
 import java.time.Duration;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** The endpoints for servers that run a request on a thread of its own, platform or virtual. */
@@ -15,17 +16,32 @@ public final class BlockingEndpoints implements Endpoints<Answer> {
   private final RequestMetrics requests;
   private final CpuWork cpu;
   private final FanOut fanOut;
+  private final Function<ParsedRequest.OfDatabase, Answer> database;
 
   /** The last monitor of /pinned: a compiler may remove one that never escapes its thread. */
   private volatile Object published;
 
   public BlockingEndpoints(
       BlockingBackend backend, Movies movies, RequestMetrics requests, CpuWork cpu, FanOut fanOut) {
+    this(backend, movies, requests, cpu, fanOut, null);
+  }
+
+  /**
+   * @param database null without one: nothing is asked of it then
+   */
+  public BlockingEndpoints(
+      BlockingBackend backend,
+      Movies movies,
+      RequestMetrics requests,
+      CpuWork cpu,
+      FanOut fanOut,
+      Function<ParsedRequest.OfDatabase, Answer> database) {
     this.backend = backend;
     this.movies = movies;
     this.requests = requests;
     this.cpu = cpu;
     this.fanOut = fanOut;
+    this.database = database;
   }
 
   @Override
@@ -61,6 +77,7 @@ public final class BlockingEndpoints implements Endpoints<Answer> {
       }
       case ParsedRequest.Block asked ->
           Answer.text(backend.get(BackendPaths.delay(asked.seconds())));
+      case ParsedRequest.OfDatabase asked -> database.apply(asked);
     };
   }
 

@@ -52,6 +52,7 @@ public class SettingsTest {
                 Settings.Style.LEAN,
                 300,
                 true,
+                null,
                 8080,
                 8081));
   }
@@ -88,6 +89,26 @@ public class SettingsTest {
     assertThatThrownBy(() -> Settings.from(wrong))
         .isInstanceOf(UsageException.class)
         .hasMessageContainingAll(name, "\"" + value + "\"", cure);
+  }
+
+  @Test
+  void readsWhereTheDatabaseIs() {
+    Map<String, String> variables = new HashMap<>(COMPLETE);
+    variables.put("LAB_DATABASE_URL", "");
+    assertThat(Settings.from(variables).database()).isNull();
+    variables.put("LAB_DATABASE_URL", "postgresql://me:secret@there:5433/orders");
+    variables.put("LAB_DATABASE_POOL", "20");
+    assertThat(Settings.from(variables).database())
+        .isEqualTo(new Settings.Database("me", "secret", "there", 5433, "orders", 20));
+    variables.put("LAB_DATABASE_POOL", "none");
+    assertThatThrownBy(() -> Settings.from(variables))
+        .isInstanceOf(UsageException.class)
+        .hasMessageContainingAll("LAB_DATABASE_POOL", "whole number from 1");
+    variables.put("LAB_DATABASE_URL", "jdbc:postgresql://there/orders?password=secret");
+    assertThatThrownBy(() -> Settings.from(variables))
+        .isInstanceOf(UsageException.class)
+        .hasMessageContainingAll("LAB_DATABASE_URL", "postgresql://user:password@database:5432")
+        .hasMessageNotContaining("secret");
   }
 
   @Test
@@ -148,6 +169,12 @@ public class SettingsTest {
         .isInstanceOf(UsageException.class)
         .hasMessageContainingAll("LAB_LIMIT", "\"300\"", "use 0");
     variables.put("LAB_LIMIT", "0");
+    variables.put("LAB_DATABASE_URL", "postgresql://me:secret@there:5433/orders");
+    variables.put("LAB_DATABASE_POOL", "20");
+    assertThatThrownBy(() -> Settings.from(variables))
+        .isInstanceOf(UsageException.class)
+        .hasMessageContainingAll("LAB_DATABASE_URL", "leave it out");
+    variables.remove("LAB_DATABASE_URL");
     assertThat(Settings.from(variables).style()).isEqualTo(Settings.Style.IDIOMATIC);
   }
 
