@@ -120,9 +120,11 @@ def faults() -> list[str]:
     ]
     for (mode, kind), tries in sorted(kinds.items()):
         bad = [sum(bool(one.get(name)) for one in tries) for name in ("lost", "wrong", "left")]
-        days, seeds = sorted(one["ended"][:10] for one in tries), sorted(one["seed"] for one in tries)
-        spans = [str(every[0]) + (f" to {every[-1]}" if every[0] != every[-1] else "") for every in (days, seeds)]
-        rows.append("| " + " | ".join([mode, kind, *map(str, [len(tries), *bad]), *spans]) + " |")
+        days, seeds = sorted({one["ended"][:10] for one in tries}), sorted({one["seed"] for one in tries})
+        if 2 < len(seeds) == seeds[-1] - seeds[0] + 1:
+            seeds = [f"{seeds[0]} to {seeds[-1]}"]
+        told = [len(tries), *bad, ", ".join(days), ", ".join(map(str, seeds))]
+        rows.append("| " + " | ".join([mode, kind, *map(str, told)]) + " |")
     return rows
 
 

@@ -39,7 +39,7 @@ def main(readings: Path) -> None:
         moments, *columns = zip(*(one for one in every if one[0] >= from_s), strict=True)
         told = f"{name:32}"
         for values, least in zip(columns, LEAST.values(), strict=True):
-            share = 3600 * theilslopes(values, moments).slope / max(median(values), least)
+            share = 3600 * float(theilslopes(values, moments).slope) / max(median(values), least) or 0.0
             told += f"{median(values):>15,.0f} {share:>+8.1%}"
             bad |= share >= MOST
         if every[0][0] > times[0] + EVERY_S or every[-1][0] < times[-1] - EVERY_S:
