@@ -59,7 +59,7 @@ def test_where_the_lab_fails_at_a_folder_it_says_so_and_where(
     assert exit_code(command, str(folder)) == 4
 
     (said,) = capsys.readouterr().err.splitlines()
-    assert [word for word in (folder.name, "ZeroDivisionError", "test_extremes.py, line ") if word not in said] == []
+    assert [word for word in (folder.name, "ZeroDivisionError", " in results.py, line ") if word not in said] == []
 
 
 def test_a_run_that_the_order_does_not_name_is_left_out_and_named(tmp_path: Path) -> None:

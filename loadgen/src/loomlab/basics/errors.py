@@ -39,6 +39,7 @@ def told(error: Exception) -> str:
     """What a user is told of it, who can act only on errors of the lab's own and of files; of others also where."""
     if isinstance(error, LoomlabError | OSError):
         return str(error)
-    place = traceback.extract_tb(error.__traceback__)[-1:]
-    at = "".join(f" in {PurePath(frame.filename).name}, line {frame.lineno}" for frame in place)
-    return f"the lab failed at it ({error!r:.200}{at})"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "loomlab" in PurePath(frame.filename).parts] or frames
+    at = "".join(f" in {PurePath(frame.filename).name}, line {frame.lineno}" for frame in own[-1:])
+    return f"the lab failed at it ({' '.join(repr(error).split()):.200}{at})"
