@@ -159,6 +159,7 @@ async def test_about_tells_the_client_and_the_pool(
     assert told["connect_timeout_ms"] == settings["CONNECT_TIMEOUT_MS"]
     assert told["response_timeout_ms"] == settings["RESPONSE_TIMEOUT_MS"]
     assert told["pool_timeout_ms"] == settings["POOL_TIMEOUT_MS"]
+    assert "null" not in told["driver"] + told["pool"]
     assert (told["isolation"], told["prepare_threshold"]) == ("repeatable read", 1)
     assert threads_wait or told["internals"]["colocate"] is False
     assert {about["thread_kinds"][endpoint] for endpoint in ASKED} == {approach.thread_kind}

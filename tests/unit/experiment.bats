@@ -130,7 +130,7 @@ entrypoint=timeout --foreground --kill-after=300 750 entrypoint loadgen measure"
     [ "$(grep -vc -- " $option " "$BATS_TEST_TMPDIR/loomlab")" = 0 ] || { echo "$option"; cat "$BATS_TEST_TMPDIR/loomlab"; return 1; }
   done
   [ "$(grep -oE -- '--volume [^ ]*' "$BATS_TEST_TMPDIR/loomlab" | sed "s#.*$LAB/##" | LC_ALL=C sort -u | paste -sd' ' -)" = \
-    ".env:/lab/.env:ro compose.yaml:/lab/compose.yaml:ro loadgen/scenarios:/scenarios:ro loadgen:/lab/loadgen:ro results:/results services:/lab/services:ro sizes:/lab/sizes:ro" ]
+    ".env:/lab/.env:ro compose.yaml:/lab/compose.yaml:ro database:/lab/database:ro loadgen/scenarios:/scenarios:ro loadgen:/lab/loadgen:ro results:/results services:/lab/services:ro sizes:/lab/sizes:ro" ]
   run grep -e --cap-add "$BATS_TEST_TMPDIR/loomlab"
   [ "$status" -eq 1 ]
 }

@@ -121,7 +121,7 @@ left() {
     esac"
   "$LAB/bin/down"
   grep -q ' down --remove-orphans$' "$BATS_TEST_TMPDIR/asked"
-  run grep -E 'volume.* rm|--volumes|^image' "$BATS_TEST_TMPDIR/asked"
+  run grep -E 'volume.* rm| down .*--volumes|^image' "$BATS_TEST_TMPDIR/asked"
   [ "$status" -eq 1 ]
   run "$LAB/bin/down" --everything
   [[ $output == *" 3GB of build cache"*"docker builder prune"* ]]

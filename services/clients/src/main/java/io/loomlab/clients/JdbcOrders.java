@@ -14,6 +14,9 @@ import io.loomlab.core.metrics.DatabaseMetrics;
 import io.loomlab.core.settings.About;
 import io.loomlab.core.settings.Settings;
 import io.loomlab.core.work.Orders;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.SocketTimeoutException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -24,6 +27,7 @@ import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.function.Function;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.postgresql.util.DriverInfo;
@@ -45,6 +49,9 @@ public final class JdbcOrders implements Function<OfDatabase, Answer>, DatabaseC
   private static final String PROBE_AFTER = "com.zaxxer.hikari.aliveBypassWindowMs";
 
   private static final long PROBE_AFTER_MS = 10_000;
+
+  private static final String POOL_PROPERTIES =
+      "/META-INF/maven/com.zaxxer/HikariCP/pom.properties";
 
   /** The shortest that HikariCP takes. */
   private static final long SHORTEST_MS = 250;
@@ -95,7 +102,7 @@ public final class JdbcOrders implements Function<OfDatabase, Answer>, DatabaseC
     return new About.Database(
         "jdbc",
         "postgresql " + DriverInfo.DRIVER_VERSION,
-        "HikariCP " + HikariDataSource.class.getPackage().getImplementationVersion(),
+        "HikariCP " + poolVersion(),
         pool.getMaximumPoolSize(),
         Duration.ofSeconds(driver.getConnectTimeout()).toMillis(),
         responseTimeoutMs,
@@ -223,6 +230,17 @@ public final class JdbcOrders implements Function<OfDatabase, Answer>, DatabaseC
       line.executeUpdate();
     }
     return Orders.placed(id, order);
+  }
+
+  /** Its manifest has none where others have theirs. */
+  private static String poolVersion() {
+    Properties maven = new Properties();
+    try (InputStream told = HikariDataSource.class.getResourceAsStream(POOL_PROPERTIES)) {
+      maven.load(told);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return maven.getProperty("version");
   }
 
   private static boolean isTimeout(SQLException failure) {

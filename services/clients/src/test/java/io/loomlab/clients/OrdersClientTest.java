@@ -53,6 +53,7 @@ class OrdersClientTest {
         R2dbcOrders r2dbc =
             new R2dbcOrders(settings, new DatabaseMetrics(new SimpleMeterRegistry()))) {
       assertThat(settingsOf(jdbc.about())).isEqualTo(settingsOf(r2dbc.about()));
+      assertThat(jdbc.about().pool()).matches("HikariCP \\d.*");
       assertThat(jdbc.about().maxConnections()).isEqualTo(CONNECTIONS);
       assertThat(registry.get("lab.database.pending").gauge().value()).isZero();
     }
