@@ -271,6 +271,26 @@ pruning() {
   (cd "$LAB_RESULTS" && printf '%s ' *)
 }
 
+@test "two clones of a host are two hosts" {
+  host() { WHO=$1 bash -c 'hostname() { echo "$WHO"; } && . "$0" && echo "$HOST_ID"' "$LAB_ROOT/bin/lib.sh"; }
+  [ "$(host a)" = "$(host a)" ]
+  [ "$(host a)" != "$(host b)" ]
+}
+
+@test "prune neither counts nor removes folders of the future, links and names of several lines" {
+  export LAB_RESULTS=$BATS_TEST_TMPDIR/results
+  local name odd=$'x\n20990101T000000Z-y' before
+  mkdir -p "$LAB_RESULTS"/{20260101T000000Z-a,20260102T000000Z-b,elsewhere,"29990101T000000Z-c","20250101T000000Z-$odd","-rf"}
+  ln -s elsewhere "$LAB_RESULTS/20250102T000000Z-link"
+  for name in "$LAB_RESULTS"/*; do touch "$name/order.json"; done
+  before=$(ls -1b "$LAB_RESULTS")
+  KEEP=2 run "$LAB_ROOT/bin/prune" <<<yes
+  [ "$status" -eq 0 ]
+  [ "$(ls -1b "$LAB_RESULTS")" = "$before" ]
+  KEEP=0 run "$LAB_ROOT/bin/prune" <<<yes
+  [ "$(ls -1b "$LAB_RESULTS")" = "$(grep -vE '^2026' <<<"$before")" ]
+}
+
 @test "prune removes experiments but for the newest, the latest, those at work and what is none, and only if told yes" {
   local all="20250101T000000Z-no-experiment 20260101T000000Z-a 20260102T000000Z-b 20260103T000000Z-c 20260104T000000Z-d 20260105T000000Z-e latest mine "
   [ "$(pruning no)" = "$all" ]
