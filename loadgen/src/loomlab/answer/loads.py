@@ -163,7 +163,7 @@ def next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> list[Pl
     if not order.sweep or planned.state != "judged" or not is_last or len(tries) >= MOST_TRIES:
         return []
     for own in tries:
-        with suppress(ParseError):  # a damaged verdict is given anew when it is summed up
+        with suppress(OSError, ParseError):  # a damaged verdict is given anew when it is summed up
             runs = [read_record(RunFiles(experiment_dir / "runs" / one.run).run, Run) for one in own]
             if any(run is not None and spoilt(run) for run in runs):
                 continue

@@ -10,7 +10,7 @@ from typing import Any
 from loomlab.answer.comparisons import shift_doubts, with_comparisons
 from loomlab.answer.loads import FURTHER_TRY, next_try, spoil_partners, try_notes, unmade_blocks
 from loomlab.answer.parity import audit, contrasts_of, subjects_of
-from loomlab.basics.errors import ParseError, UsageError, told
+from loomlab.basics.errors import LoomlabError, ParseError, UsageError, told
 from loomlab.basics.grouping import grouped
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Host
@@ -170,7 +170,7 @@ def planned(results: Path) -> list[tuple[Path, Order]]:
     for folder in sorted(path.parent for path in results.glob("*/order.json") if not path.parent.is_symlink()):
         try:
             found.append((folder, read_order(folder)))
-        except (OSError, ParseError) as error:
+        except (OSError, LoomlabError) as error:
             warnings.warn(f"{error}", stacklevel=2)
     return found
 
