@@ -2,6 +2,7 @@
 
 import math
 import random
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -13,7 +14,7 @@ from loomlab.plan.capacity import LIVE_SET_S, OVERHEAD_S, START_S
 from loomlab.plan.host import THREADS, Host, Lab, by_quota, size_of
 from loomlab.plan.searching import SHARES
 from loomlab.plan.subject import Model
-from loomlab.plan.variables import Asked
+from loomlab.plan.variables import VARIABLES, Asked
 from loomlab.plan.work import SWEEP_REPEATS, Work, backend_pool, handover, wave_cpu_s, work_of
 from loomlab.records.endpoints import delay_of
 from loomlab.records.load import Load
@@ -69,6 +70,13 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str, model: Model | None = N
         colours={name: colour for name, colour in lab.colours.items() if name in work.approaches},
         runs=list(_runs(work, host, size, pool)),
     )
+
+
+def command_of(order: Order) -> str:
+    """The command that makes the experiment again, in the same order; it sets variables of the lab and no other."""
+    asked = order.asked | {"SEED": str(order.seed)}
+    settings = (f"{name}={shlex.quote(value)}" for name, value in asked.items() if name in VARIABLES)
+    return " ".join(["make", order.verb, *settings])
 
 
 def _notes(work: Work) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -113,13 +112,11 @@ class Order(Record):
         return "JFR" in self.asked
 
     @property
-    def command(self) -> str:
-        """The command that makes the experiment again, in the same order."""
+    def verb(self) -> str:
+        """The verb of make that plans it."""
         verb = "sweep" if self.sweep else f"run-{self.runs[0].request.tool}"
         verb = "scenario" if self.scenario else "compare" if self.sides else verb
-        verb = "capacity" if self.runs[0].request.search else verb
-        asked = self.asked | {"SEED": str(self.seed)}
-        return " ".join(["make", verb, *(f"{name}={shlex.quote(value)}" for name, value in asked.items())])
+        return "capacity" if self.runs[0].request.search else verb
 
     def run(self, name: str) -> PlannedRun:
         if run := next((run for run in self.runs if run.run == name), None):
