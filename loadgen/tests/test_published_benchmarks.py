@@ -25,7 +25,7 @@ from loomlab.published.benchmark import (
 )
 from loomlab.records.files import read_record
 from loomlab.records.models import Summary
-from loomlab.records.order import changing, read_order
+from loomlab.records.order import changing, order_file, read_order
 from ordered import APPROACHES, SCENARIOS, TWO_CPUS
 from published import HEY, PUBLISHED, RATIO, SPRING, VALUE, begun, published_lab, run, run_of, small
 from report_folder import edit
@@ -96,6 +96,20 @@ def test_what_was_cut_off_goes_on_first(lab: Lab) -> None:
     first, (verb, settings) = missing(lab)
     assert first == ("finish", {"RESUME": folder.name})
     assert (verb, settings["REPEATS"]) == ("scenario", "1")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda order: order["settings"].update(JVM_OPTS="-agentlib:jdwp"),
+        lambda order: order["host"].update(cpu_model="EPYC"), lambda order: order.update(lab_sha256=None),
+    ],
+)  # fmt: skip
+def test_what_only_looks_as_if_it_had_been_cut_off_here_does_not_go_on(
+    lab: Lab, change: Callable[[Any], object]
+) -> None:
+    edit(order_file(begun(lab, results_of(lab), "planned")), change)
+    assert [(verb, settings["REPEATS"]) for verb, settings in missing(lab)] == [("scenario", "3")]
 
 
 def test_a_folder_whose_name_is_no_word_gives_the_shell_no_line(lab: Lab) -> None:

@@ -297,7 +297,7 @@ def missing_steps(
     for verb, order in orders:
         blocks = missing = int(order.asked["REPEATS"])
         for folder, begun in planned(results):
-            if begun.asked | ANY == order.asked | ANY and foreign(begun, folder, host, lab.checksum) is None:
+            if begun.asked | ANY == order.asked | ANY and foreign(begun, folder, host, lab) is None:
                 missing -= max(run.request.repeat for run in begun.runs)
                 if any(run.state != "judged" for run in begun.runs):
                     lines.append(f"finish RESUME={folder.name}")
