@@ -32,6 +32,8 @@ from report_folder import edit
 from test_strangers import made
 
 FIGURE = "throughput_rps"
+OTHER = {"rule": "gc_heavy", "outcome": "failed", "level": "invalid"}
+SPOILT = OTHER | {"rule": "partner_spoilt"}
 K6 = "loom-webflux-benchmarks"
 LARGE = Host(cpus=8, memory_mb=64_000, open_files=500_000, cpu_order=[*range(8)], free_mb=100_000)
 
@@ -229,6 +231,8 @@ def measured_on(host: dict[str, Any], folder: Path) -> None:
         (lambda _: None, None),
         (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(throughput_rps=9e9)), "bear"),
         (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(raw_sha256="0")), "bear"),
+        (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0]["rules"].insert(0, OTHER)), "bear"),
+        (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0]["rules"].insert(0, SPOILT)), None),
         (lambda folder: (folder / "runs" / "1-tomcat-virtual" / "raw" / "later").touch(), "bear"),
         (lambda folder: shutil.rmtree(folder / "runs" / "1-tomcat-virtual" / "raw"), "no raw/request"),
         (lambda folder: (folder / "summary.json").write_text("{"), "damaged"),
