@@ -203,6 +203,7 @@ VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
         (UsageError, {"approaches": ["helidon-virtual"], "settings": IDIOMATIC}, "helidon-virtual STYLE=lean"),
         (UsageError, {"settings": IDIOMATIC | {"HTTP_CLIENT": "reactor"}}, "HTTP_CLIENT=reactor STYLE=lean"),
         (UsageError, SWEEP | {"connections": (500, 30_000)}, "30000 20000"),
+        (UsageError, SWEEP | {"connections": (*range(1, 30),), "repeats": 100}, "5,000 REPEATS"),
         (HostError, {"connections": 20_000}, "CONCURRENCY=20000 20501 20000 17500 -Hn"),
         (HostError, {"connections": 19_000}, "CONCURRENCY=19000 34 -Hn"),
         (HostError, {"tool": "users", "connections": 70_000}, "CONCURRENCY=70000 64511"),

@@ -198,6 +198,22 @@ def test_figures_that_run_json_does_not_have_are_derived(lab: Lab) -> None:
     assert claimed_figures(unknown, ["cpu_share", "time_outs", "latency_ms.p50.no", "nothing"], 2) == {}
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda run: run["latency_ms"].update(mean=1.7e308), lambda run: run.update(cpu_ms_per_request=1.7e308),
+        lambda run: run.update(rules=[OTHER | {"rule": "\x1b[2J=HYPERLINK()"}]), lambda run: run.update(jdk=10**400),
+    ],
+)  # fmt: skip
+def test_runs_with_what_no_run_has_are_left_out(lab: Lab, change: Callable[[Any], object]) -> None:
+    folder, whole = begun(lab, results_of(lab)), begun(lab, results_of(lab))
+    edit(folder / "summary.json", lambda summary: change(summary["runs"][0]))
+
+    with pytest.warns(UserWarning, match=f"{folder.name} is left out: .*is damaged"):
+        runs = runs_in(results_of(lab), read_benchmark(PUBLISHED, HEY), SCENARIOS)
+    assert {one.experiment for one in runs} == {whole.name}
+
+
 def test_kept_runs_are_read_as_they_were_and_replaced_by_newer_ones_of_their_load(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Host, Lab
 from loomlab.plan.planning import plan
 from loomlab.records.files import NAME, SUMS, RunFiles, check_links, read_json, read_record, write_json, write_sums
-from loomlab.records.models import EngineFacts, Run, Summary
+from loomlab.records.models import EngineFacts, Run, Summary, check_approaches
 from loomlab.records.order import Order, PlannedRun, changing, order_file, order_of, read_order
 
 FOLDER = re.compile(r"(\d{8}T\d{6}Z)-(.+)")
@@ -34,6 +34,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     environment = environment_of(experiment_dir)
     order = order_of(experiment_dir)
     runs, notes = _runs(experiment_dir)
+    check_approaches(runs)
     spoil_partners(runs)
     if not runs and order is None and not interrupted:
         raise UsageError(f"{experiment_dir} holds no judged run: run `loomlab judge` on its runs first.")

@@ -22,6 +22,7 @@ Name = Annotated[str, Field(pattern=NAME)]
 Margin = Annotated[float, Field(gt=0, le=0.5)]  # of equivalence, a share
 Moment = Annotated[float, Field(ge=0, le=1e11)]  # epoch seconds, up to the year 5138
 Counter = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what a kernel or Prometheus can hold
+Figure = Annotated[float, Field(ge=-1e18, le=1e18)]  # of a run: means and squares of such have no overflow
 EXTRA = "extra_forbidden"
 MOST_BYTES = 2**28  # of a record: the largest of an hour have some 30 MB
 SUMS = "SHA256SUMS"

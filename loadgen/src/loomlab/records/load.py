@@ -31,7 +31,7 @@ class RateStep:
 class OpenRate:
     """Open model: requests start on time, whatever became of those before; steps follow one another at once."""
 
-    steps: Annotated[tuple[RateStep, ...], Field(min_length=1)]
+    steps: Annotated[tuple[RateStep, ...], Field(min_length=1, max_length=1000)]
     kind: Literal["open-rate"] = "open-rate"
 
     @property
@@ -56,7 +56,7 @@ class UserStage:
 class Users:
     """Closed model of users who pause for `think_s` (from, to) after each answer; their number follows the stages."""
 
-    stages: Annotated[tuple[UserStage, ...], Field(min_length=1)]
+    stages: Annotated[tuple[UserStage, ...], Field(min_length=1, max_length=1000)]
     think_s: tuple[float, float] = (0.0, 0.0)
     kind: Literal["users"] = "users"
 
