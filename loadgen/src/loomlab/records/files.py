@@ -7,7 +7,7 @@ import os
 import secrets
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
@@ -72,20 +72,44 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def whole(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path`, or of a link there, once it is on the disk, and leaves nothing else."""
-    partial = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
+    """A file that takes the place of `path`, or of a link there, once it is on the disk, and leaves nothing else.
+
+    Raises OSError where a folder on the way is a link."""
+    partial = f"{path.name}.{secrets.token_hex(8)}.partial"
+    folder = _opened(path.parent)
     try:
-        with partial.open("xb") as sink:
+        new = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
+        with os.fdopen(new, "wb") as sink:
             yield sink
             sink.flush()
             os.fsync(sink.fileno())
-        partial.replace(path)
-        _sync(path.parent)
+        os.replace(partial, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        with suppress(OSError):  # some file systems have no such thing for folders
+            os.fsync(folder)
     except BaseException as error:
-        partial.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:  # as of a full disk
+        with suppress(FileNotFoundError):
+            os.unlink(partial, dir_fd=folder)
+        if isinstance(error, OSError) and error.filename in {None, partial}:  # as of a full disk
             error.filename = str(path)
         raise
+    finally:
+        os.close(folder)
+
+
+def _opened(folder: Path) -> int:
+    """A descriptor of the folder; OSError where there is none, or a link on the way."""
+    here = os.open("/", os.O_PATH)
+    for part in (*folder.absolute().parts[1:], "."):
+        flags = os.O_RDONLY if part == "." else os.O_PATH
+        try:
+            inner = os.open(part, flags | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+        except OSError as error:
+            error.filename = str(folder)
+            raise
+        finally:
+            os.close(here)
+        here = inner
+    return here
 
 
 def settle(folder: Path) -> None:
@@ -119,7 +143,7 @@ def check_links(folder: Path) -> None:
 def checksum(folder: Path) -> str:
     """SHA-256 of the names and the contents of all files below the folder, but for what a killed process left."""
     whole = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".partial"):
+    for path in _hashed(sorted(path for path in folder.rglob("*") if path.suffix != ".partial")):
         whole.update(f"{path.relative_to(folder)}\0{_sha256(path)}\n".encode())
     return whole.hexdigest()
 
