@@ -20,17 +20,19 @@ from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Lab, this_host
 from loomlab.plan.planning import shell_line, shell_lines
 from loomlab.plan.subject import hide, secrets_of
-from loomlab.records.files import whole, write_text
+from loomlab.records.files import check_links, whole, write_text
 from loomlab.records.models import Summary
 from loomlab.records.order import order_of, read_order, set_state
 
 RESULTS = Path("/results")
+Folder = Annotated[Path, typer.Argument(resolve_path=True)]  # as `latest` is a link
 Leave = Annotated[list[str] | None, typer.Option(help="Experiments that another host measures.")]
 LEFT = "{0} is being measured by another host: where that host is gone, rm results/{0}/.owner."
 
 
-def judge(run_dir: Path) -> None:
+def judge(run_dir: Folder) -> None:
     """Judge a run from its raw files: writes run.json."""
+    check_links(run_dir)
     run = judge_run(run_dir)
     set_state(run_dir, "judged" if run.finished else "failed")
     print(plain(f"{run.approach}: {run.verdict}" + (f": {' '.join(run.reasons)}" if run.reasons else "")))  # noqa: T201
@@ -60,7 +62,7 @@ def plan_again(run_dir: Path) -> None:
         print(shell_line(order, *planned))  # noqa: T201
 
 
-def sum_up(experiment_dir: Path, interrupted: bool = False) -> None:
+def sum_up(experiment_dir: Folder, interrupted: bool = False) -> None:
     """Write summary.json and summary.md, and print the table. Interrupted: runs without a verdict are judged."""
     summary = finish(experiment_dir) if interrupted else summarise(experiment_dir, interrupted=False)
     _show(experiment_dir, summary)
@@ -106,7 +108,7 @@ def finish_killed(results: Path = RESULTS, leave: Leave = None) -> None:
         raise typer.Exit(EXIT_LAB)
 
 
-def report(experiment_dir: Path, beside: Path | None = None) -> None:
+def report(experiment_dir: Folder, beside: Path | None = None) -> None:
     """Make report.html, summary.md, table.csv and plots/ of an experiment from its folder, without a network; or print
     its figures beside those of another one."""
     if beside:

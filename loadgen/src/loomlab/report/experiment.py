@@ -18,7 +18,7 @@ from loomlab.basics.format import UNKNOWN, number, signed
 from loomlab.basics.grouping import grouped
 from loomlab.plan.planning import command_of
 from loomlab.records.contrasts import Comparison, Kind
-from loomlab.records.files import RunFiles, checksum, read_record
+from loomlab.records.files import RunFiles, check_links, checksum, read_record
 from loomlab.records.models import Run, Summary, Verdict
 from loomlab.records.order import Order, order_of
 
@@ -104,7 +104,8 @@ class Experiment:
 
 
 def read_experiment(folder: Path) -> Experiment:
-    """The experiment; raises UsageError where there is no summary, and ParseError for a damaged one."""
+    """The experiment; raises UsageError where there is no summary or as `check_links`, ParseError for a damaged one."""
+    check_links(folder)
     name = folder.resolve().name
     try:
         summary = read_record(folder / "summary.json", Summary)
