@@ -2,8 +2,10 @@
 # shellcheck shell=bash
 
 MINE=""
-# A checksum, because results/ may be handed on, and whose machine-id that is nobody else should know.
-host_id() { { cat /etc/machine-id 2>/dev/null || hostname && readlink /proc/self/ns/pid 2>/dev/null; } | cksum | tr ' ' -; }
+# A checksum, because results/ may be handed on, and whose machine-id that is nobody else should know. Clones of a machine share it,
+# and hosts may share results/.
+HOST_ID=$({ cat /etc/machine-id || readlink /proc/self/ns/pid; hostname; cat /sys/class/net/*/device/net/*/address; } 2>/dev/null |
+  cksum | tr ' ' -) || true
 
 # began PROCESS: when, in any zone and language; nothing if there is none, or one that has ended (Z) and waits for its parent.
 began() {
@@ -15,11 +17,11 @@ began() {
   fi || true
 }
 
-token_of() { echo "$(host_id) $1 $(began "$1")"; } # PROCESS
+token_of() { echo "$HOST_ID $1 $(began "$1")"; } # PROCESS
 is_live() { # TOKEN: whether the process that took the lock still runs, or cannot be seen from here
   local host process start
   read -r host process start <<<"$1"
-  [[ ! $process =~ ^[0-9]{1,10}$ || $host != "$(host_id)" || $(began "$process") == "$start" ]]
+  [[ ! $process =~ ^[0-9]{1,10}$ || $host != "$HOST_ID" || $(began "$process") == "$start" ]]
 }
 
 label() { printf '{{.Label "%s"}}' "$1"; } # NAME, of an object that docker lists

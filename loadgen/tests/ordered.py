@@ -7,7 +7,7 @@ from typing import Any
 from loomlab.answer.summary import resume as resumed
 from loomlab.plan.host import Host, Lab
 from loomlab.plan.planning import plan
-from loomlab.plan.variables import Asked
+from loomlab.plan.variables import VARIABLES, Asked
 from loomlab.records.files import write_json
 from loomlab.records.order import Order, order_file
 
@@ -62,14 +62,22 @@ def asked_for(**changes: Any) -> Asked:
     `approaches` and `twin` may be given in short."""
     tool = changes.get("tool", "ab")
     plain = {"verb": f"run-{tool}", "tool": tool, "connections": 1000, "delay": "300", "jdk": "25", "seed": 1}
-    asked = SETTINGS | plain | {"given": {"CONCURRENCY": "1000"}} | changes.pop("settings", {}) | changes
+    asked = SETTINGS | plain | changes.pop("settings", {}) | changes
     for field, given in (("connections", asked["connections"]), ("rates_rps", asked.pop("rate_rps", None))):
         asked[field] = list(given) if isinstance(given, tuple) else [given] if given is not None else []
     if approaches := asked.pop("approaches", None):
         asked["approach"] = ",".join(approaches)
     if asked.pop("twin", False):
         asked["aa"] = "1"
-    return Asked.model_validate(asked)
+    model = Asked.model_validate(asked)
+    return model.model_copy(update={"given": given_for(model)})
+
+
+def given_for(asked: Asked) -> dict[str, str]:
+    """The variables of the user that ask for it, but for the seed."""
+    every = ((f"{each.alias}", getattr(asked, field)) for field, each in Asked.model_fields.items())
+    told = ((name, value if isinstance(value, list) else [value]) for name, value in every if value)
+    return {name: ",".join(map(str, values)) for name, values in told if name in VARIABLES and name != "SEED"}
 
 
 def planned(folder: Path, host: Host = TWO_CPUS, scenarios: Path = SCENARIOS, **changes: Any) -> Order:
@@ -80,7 +88,7 @@ def planned(folder: Path, host: Host = TWO_CPUS, scenarios: Path = SCENARIOS, **
 def resume(folder: Path, **host: Any) -> Order:
     """On the host and with the lab that it was begun with."""
     lab = lab_in(folder.parent.parent / "lab")
-    return resumed(folder, TWO_CPUS.model_copy(update=host), lab.checksum)
+    return resumed(folder, TWO_CPUS.model_copy(update=host), lab)
 
 
 def ordered(folder: Path, address: str, scenarios: Path = SCENARIOS, **changes: Any) -> Path:

@@ -12,7 +12,7 @@ from loads import load_of, rate, request_of
 from loomlab.answer.capacity import capacity_lines
 from loomlab.answer.loads import load_groups
 from loomlab.basics.errors import UsageError
-from loomlab.plan.planning import plan, shell_lines
+from loomlab.plan.planning import command_of, plan, shell_lines
 from loomlab.records.capacity import LONGEST_TRIAL_S, Capacity, Objective, Search, Trial
 from loomlab.records.contrasts import Comparison, Contrast
 from loomlab.records.files import RunFiles, read_record
@@ -48,7 +48,7 @@ def test_a_process_is_searched_and_then_loaded_at_shares_of_what_it_holds(tmp_pa
     lines = [line for line in shell_lines(order) if line.startswith("run ")]
     assert len(lines) == 12
     assert lines[0].split()[2].split(",") == [order.runs[0].request.name] * 4
-    assert order.command.startswith("make capacity ")
+    assert command_of(order).startswith("make capacity ")
     assert 200 < sum(run.expected_s for run in order.runs) / 12 < 450  # a process
 
 

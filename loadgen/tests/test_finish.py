@@ -134,7 +134,7 @@ def test_a_judged_run_whose_verdict_is_gone_is_made_again_and_what_it_left_is_ne
     ("begun_on", "host", "words"),
     [
         (None, {"cpus": 8}, "2 CPUs (None), and this one has 8 (None)"),
-        (None, {"cpu_model": "EPYC"}, None),
+        (None, {"cpu_model": "EPYC"}, "2 CPUs (None), and this one has 2 (EPYC)"),
         ("Xeon", {"cpu_model": "EPYC"}, "2 CPUs (Xeon), and this one has 2 (EPYC)"),
         ("Xeon", {"cpu_model": "Xeon"}, None),
     ],
@@ -181,9 +181,9 @@ def test_an_order_that_cannot_be_read_is_one_sentence_with_the_cure(tmp_path: Pa
         unfinished(folder.parent, "latest")
 
 
-@pytest.mark.parametrize("name", ["no-such", "..", "../results"])
+@pytest.mark.parametrize("name", ["no-such", "..", "../results", "link"])
 def test_what_is_no_experiment_is_not_resumed(tmp_path: Path, name: str) -> None:
-    experiment(tmp_path, "judged")
+    (tmp_path / "results" / "link").symlink_to(experiment(tmp_path, "planned").name)
     with pytest.raises(UsageError, match="RESUME="):
         unfinished(tmp_path / "results", name)
 

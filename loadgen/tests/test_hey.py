@@ -1,6 +1,7 @@
 """hey's command line and the parsers of what it prints, on output of the real hey (see golden/README.md)."""
 
 import gzip
+import os
 import signal
 import time
 from dataclasses import replace
@@ -112,15 +113,15 @@ def test_the_output_is_split_into_a_summary_and_rows_whatever_others_said_betwee
 
 
 def test_the_rows_stay_until_the_summary_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    replaced = Path.replace
+    replaced = os.replace
 
-    def killed(self: Path, target: Path) -> Path:
-        if target.name == "hey.txt":
+    def killed(source: str, target: str, **folders: int) -> None:
+        if target == "hey.txt":
             raise KeyboardInterrupt
-        return replaced(self, target)
+        replaced(source, target, **folders)
 
     with monkeypatch.context() as process:
-        process.setattr(Path, "replace", killed)
+        process.setattr(os, "replace", killed)
         with pytest.raises(KeyboardInterrupt):
             finished(golden("well"), tmp_path)
     assert HEY.output(tmp_path).read_bytes() == golden("well")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.plan.capacity import APPROACH_MS, BUSY_LIMIT, Room
-from loomlab.plan.planning import description, plan, shell_lines
+from loomlab.plan.planning import command_of, description, plan, shell_lines
 from loomlab.plan.work import ladder
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.load import Closed
@@ -219,6 +219,7 @@ VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
         (UsageError, ASKING | {"settings": IDIOMATIC}, "ENDPOINT=/orders/42 STYLE=lean"),
         (UsageError, ASKING | {"endpoint": "/orders/slow?millis=1000"}, "50 POOL=34"),
         (UsageError, SWEEP | {"connections": (500, 30_000)}, "30000 20000"),
+        (UsageError, SWEEP | {"connections": (*range(1, 30),), "repeats": 100}, "5,000 REPEATS"),
         (HostError, {"connections": 20_000}, "CONCURRENCY=20000 20501 20000 17500 -Hn"),
         (HostError, {"connections": 19_000}, "CONCURRENCY=19000 34 -Hn"),
         (HostError, {"tool": "users", "connections": 70_000}, "CONCURRENCY=70000 64511"),
@@ -282,10 +283,12 @@ def test_the_command_makes_the_same_order_again(tmp_path: Path) -> None:
     variables = {"CONCURRENCY": "500,2000", "ENDPOINT": "/movies?a=b&delayInMillis=5", "MARGIN": "0.05", "PLAN": "1"}
     order = plan(lab.asked("sweep", variables), TWO_CPUS, lab, STAMP)
 
-    make, verb, *words = shlex.split(order.command)
+    make, verb, *words = shlex.split(command_of(order))
     assert (make, verb) == ("make", "sweep")
     again = dict(word.split("=", 1) for word in words)
     assert again == {name: variables[name] for name in variables if name != "PLAN"} | {"SEED": str(order.seed)}
+    others = {"SHELL": "results/gift/sh", "PATH": "results/gift", "MAKEFLAGS": "--eval=x"}
+    assert command_of(order.model_copy(update={"asked": others | order.asked})) == command_of(order)
     repeated = plan(lab.asked("sweep", again), TWO_CPUS, lab, STAMP)
     assert repeated.model_copy(update={"asked": order.asked}) == order
 

@@ -25,13 +25,15 @@ from loomlab.published.benchmark import (
 )
 from loomlab.records.files import read_record
 from loomlab.records.models import Summary
-from loomlab.records.order import changing, read_order
+from loomlab.records.order import changing, order_file, read_order
 from ordered import APPROACHES, SCENARIOS, TWO_CPUS
 from published import HEY, PUBLISHED, RATIO, SPRING, VALUE, begun, published_lab, run, run_of, small
 from report_folder import edit
 from test_strangers import made
 
 FIGURE = "throughput_rps"
+OTHER = {"rule": "gc_heavy", "outcome": "failed", "level": "invalid"}
+SPOILT = OTHER | {"rule": "partner_spoilt"}
 K6 = "loom-webflux-benchmarks"
 LARGE = Host(cpus=8, memory_mb=64_000, open_files=500_000, cpu_order=[*range(8)], free_mb=100_000)
 
@@ -96,6 +98,20 @@ def test_what_was_cut_off_goes_on_first(lab: Lab) -> None:
     first, (verb, settings) = missing(lab)
     assert first == ("finish", {"RESUME": folder.name})
     assert (verb, settings["REPEATS"]) == ("scenario", "1")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda order: order["settings"].update(JVM_OPTS="-agentlib:jdwp"),
+        lambda order: order["host"].update(cpu_model="EPYC"), lambda order: order.update(lab_sha256=None),
+    ],
+)  # fmt: skip
+def test_what_only_looks_as_if_it_had_been_cut_off_here_does_not_go_on(
+    lab: Lab, change: Callable[[Any], object]
+) -> None:
+    edit(order_file(begun(lab, results_of(lab), "planned")), change)
+    assert [(verb, settings["REPEATS"]) for verb, settings in missing(lab)] == [("scenario", "3")]
 
 
 def test_a_folder_whose_name_is_no_word_gives_the_shell_no_line(lab: Lab) -> None:
@@ -182,6 +198,22 @@ def test_figures_that_run_json_does_not_have_are_derived(lab: Lab) -> None:
     assert claimed_figures(unknown, ["cpu_share", "time_outs", "latency_ms.p50.no", "nothing"], 2) == {}
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda run: run["latency_ms"].update(mean=1.7e308), lambda run: run.update(cpu_ms_per_request=1.7e308),
+        lambda run: run.update(rules=[OTHER | {"rule": "\x1b[2J=HYPERLINK()"}]), lambda run: run.update(jdk=10**400),
+    ],
+)  # fmt: skip
+def test_runs_with_what_no_run_has_are_left_out(lab: Lab, change: Callable[[Any], object]) -> None:
+    folder, whole = begun(lab, results_of(lab)), begun(lab, results_of(lab))
+    edit(folder / "summary.json", lambda summary: change(summary["runs"][0]))
+
+    with pytest.warns(UserWarning, match=f"{folder.name} is left out: .*is damaged"):
+        runs = runs_in(results_of(lab), read_benchmark(PUBLISHED, HEY), SCENARIOS)
+    assert {one.experiment for one in runs} == {whole.name}
+
+
 def test_kept_runs_are_read_as_they_were_and_replaced_by_newer_ones_of_their_load(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +247,8 @@ def measured_on(host: dict[str, Any], folder: Path) -> None:
         (lambda _: None, None),
         (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(throughput_rps=9e9)), "bear"),
         (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(raw_sha256="0")), "bear"),
+        (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0]["rules"].insert(0, OTHER)), "bear"),
+        (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0]["rules"].insert(0, SPOILT)), None),
         (lambda folder: (folder / "runs" / "1-tomcat-virtual" / "raw" / "later").touch(), "bear"),
         (lambda folder: shutil.rmtree(folder / "runs" / "1-tomcat-virtual" / "raw"), "no raw/request"),
         (lambda folder: (folder / "summary.json").write_text("{"), "damaged"),

@@ -50,7 +50,7 @@ def test_its_parts_stand_in_order_and_it_is_small_needs_nothing_but_itself_and_r
     assert [link for link in page.all("a", "href") if "//" in link] == []
     assert "default-src 'none'" in page.html
     assert not re.search(r"@import|url\((?!#)", page.html)
-    assert "make sweep CONCURRENCY=1000 SEED=1 " in page.text
+    assert f"make sweep APPROACH={','.join(HEADLINE)} CONCURRENCY=500,2000 " in page.text
 
 
 def test_every_link_leads_to_a_file_of_the_folder(experiment: Path, page: Page) -> None:

@@ -10,7 +10,7 @@ from abouts import about, subject
 from loomlab.answer.parity import audit, contrasts_of
 from loomlab.basics.errors import UsageError
 from loomlab.plan.overlay import overlay_lines
-from loomlab.plan.planning import plan, shell_lines
+from loomlab.plan.planning import command_of, plan, shell_lines
 from loomlab.records.order import Order
 from ordered import STAMP, TWO_CPUS, lab_in
 from report_folder import NAMES, run_of
@@ -47,7 +47,7 @@ def test_two_sides_are_a_pair_of_services_with_settings_of_their_own(tmp_path: P
         (b, "parallel", 21),
     }
     assert max(run.request.repeat for run in order.runs) == 5
-    assert " A='GC=g1; JVM_OPTS=" in order.command
+    assert " A='GC=g1; JVM_OPTS=" in command_of(order)
     assert "OTHER_JDKS=21" in [*shell_lines(order)]
     told = overlay(order)
     extends = {"file": "/lab$$/compose.yaml", "service": "tomcat-virtual"}

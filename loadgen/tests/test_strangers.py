@@ -5,20 +5,20 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from loomlab.answer.summary import finish, summarise, unfinished
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
-from loomlab.records.files import checksum, write_json, write_text
+from loomlab.records.files import checksum, read_json, write_json, write_text
 from loomlab.records.order import changing, order_file, read_order
 from loomlab.report.page import write_report
 from ordered import planned, resume
 from rawrun import BEGIN, RawRun
-from report_folder import edit
+from report_folder import PAIR, edit, first_run, folder_of
 from saying import exit_code
 
 
@@ -33,78 +33,6 @@ def made(tmp_path: Path, stamp: str = "20260101T000000Z", runs: int = 1) -> Path
         run.state = "finished"
     write_json(order_file(folder), order)
     return folder
-
-
-SCENARIO: dict[str, Any] = {"title": "", "question": "", "experiment": None, "run": None, "differs": [], "scale": 1}
-RUN = ("runs", 0)
-LOAD = (*RUN, "request", "load")
-WORDS = (
-    "../victim", "/results/victim", "..", ".", ".set-aside", "-x", "", "a b", "a/b", "a\nPATH=b", "a\n", "$(x)", "*",
-)  # fmt: skip
-"""None of which is a name."""
-SETTINGS = [
-    *((name, "x") for name in ("GC\nPATH", "GC=g1 PATH", "", "gc")),
-    *(("GC", value) for value in ("g1\nX=x", "g1 X=x", "$(x)", "`x`", "*", "a[x]", "g1\n", "g1\r")),
-    ("JDK", "25/../x"),
-]
-
-
-def refused(folder: Path, *changes: tuple[tuple[str | int, ...], Any]) -> bool:
-    """Whether the order is, with these values at these places."""
-    order = json.loads(order_file(folder).read_text())
-    for (*way, last), value in changes:
-        within: Any = order
-        for step in way:
-            within = within[step]
-        within[last] = value
-    before = order_file(folder).read_bytes()
-    assert read_order(folder)
-    order_file(folder).write_text(json.dumps(order))
-    try:
-        read_order(folder)
-    except ParseError:
-        return True
-    finally:
-        order_file(folder).write_bytes(before)
-    return False
-
-
-@pytest.mark.parametrize("word", WORDS)
-def test_a_name_is_one_word_and_stays_in_its_folder(tmp_path: Path, word: str) -> None:
-    folder = made(tmp_path)
-
-    assert refused(folder, (("experiment",), word))
-    assert refused(folder, (("scenario",), SCENARIO | {"name": word}))
-    assert refused(folder, ((*RUN, "run"), word))
-    assert refused(folder, ((*RUN, "request", "tool"), word))
-    assert refused(folder, ((*RUN, "request", "approach"), word), ((*LOAD, "origin"), f"http://{word}:8080"))
-
-
-def test_an_order_sets_a_plans_variables_in_words(tmp_path: Path) -> None:
-    folder = made(tmp_path)
-    places: list[tuple[str | int, ...]] = [("settings",), (*RUN, "settings")]
-
-    passed = [(place, one) for place in places for one in SETTINGS if not refused(folder, ((*place, one[0]), one[1]))]
-
-    assert passed == []
-    assert refused(folder, (("note",), "take care\nBASH_ENV=x"))
-    assert not refused(folder, (("settings", "GC"), "g1"))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("origin", "http://elsewhere:8080"), ("origin", "-g/results/victim/summary.json"),
-        ("targets", [{"target": "@elsewhere/"}]), ("targets", [{"target": "/a\nGET http://elsewhere/"}]),
-        ("targets", [{"target": "/", "headers": ["A: b\n@/etc/passwd"]}]), ("targets", []),
-    ],
-)  # fmt: skip
-def test_a_load_is_the_approachs_own_and_no_option_of_the_tool(tmp_path: Path, name: str, value: Any) -> None:
-    """Of an order of another version, too, of which unknown fields are left out."""
-    folder = made(tmp_path)
-
-    assert refused(folder, ((*LOAD, name), value))
-    assert refused(folder, ((*LOAD, name), value), ((*RUN, "newer"), 1))
 
 
 @pytest.mark.parametrize(
@@ -133,6 +61,93 @@ def test_where_a_folder_has_a_link_or_a_pipe_nothing_is_written_and_the_others_a
     assert repr(link) in said
     assert (other / "summary.json").exists()
     assert (checksum(victim), checksum(stranger)) == (before, given)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere"),
+        lambda path: path.write_text('{"runs": [' + "0," * 10**6 + "0]}"),
+    ],
+)  # fmt: skip
+def test_an_order_that_is_none_is_named_and_the_others_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], make: Callable[[Path], object]
+) -> None:
+    whole, broken = made(tmp_path), tmp_path / "results" / "20260102T000000Z-gift"
+    broken.mkdir()
+    make(broken / "order.json")
+
+    assert exit_code("finish", "--results", str(whole.parent)) == 0
+    assert broken.name in capsys.readouterr().err
+    assert (whole / "summary.json").exists()
+    with changing(whole) as order:
+        order.runs[0].state = "failed"
+    with pytest.warns(UserWarning, match=broken.name):
+        assert unfinished(whole.parent, "latest") == whole
+
+
+def test_a_link_that_appears_once_a_folder_was_looked_through_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    victim, stranger = made(tmp_path), made(tmp_path, "20260102T000000Z")
+    finish(victim)
+    before = checksum(victim)
+    for way in ("runs/1-tomcat-virtual", "runs"):
+
+        def swap(_: Path, way: str = way) -> None:
+            (stranger / way).rename(stranger / "aside")
+            (stranger / way).symlink_to(victim / way)
+
+        with monkeypatch.context() as patched:
+            patched.setattr("loomlab.judge.judge.settle", swap)
+            with pytest.raises(OSError, match="1-tomcat-virtual"):
+                judge_run(stranger / "runs/1-tomcat-virtual")
+        (stranger / way).unlink()
+        (stranger / "aside").rename(stranger / way)
+
+    assert checksum(victim) == before
+
+
+def test_a_file_of_terabytes_is_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sparse, other = made(tmp_path), made(tmp_path, "20260102T000000Z")
+    with (raw_of(sparse) / "core").open("wb") as core:
+        core.truncate(2**41)
+
+    assert exit_code("finish", "--results", str(sparse.parent)) == 0
+    assert "raw/core has 2,199,023,255,552 bytes" in capsys.readouterr().err
+    assert (other / "summary.json").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [["judge", "{}/runs/1-tomcat-virtual"], ["report", "{}"], ["report", "{other}", "--beside", "{}"]]
+)
+def test_nothing_is_read_through_a_pipe_or_a_link(tmp_path: Path, words: list[str]) -> None:
+    folder, other = made(tmp_path), made(tmp_path, "20260102T000000Z")
+    for each in (folder, other):
+        finish(each)
+    os.mkfifo(raw_of(folder) / "x")
+
+    assert exit_code(*(word.format(folder, other=other) for word in words)) == 2
+
+
+@pytest.mark.parametrize("content", [b'"' + b" " * 2**20 + b'"', b'{"notes": [' + b"0," * 50_000 + b"0]}"])
+def test_what_is_more_than_any_record_has_is_not_parsed(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "engine.json").write_bytes(content)
+    with pytest.raises(ParseError, match="more than any record"):
+        read_json(tmp_path / "engine.json")
+
+
+@pytest.mark.parametrize("count", [100, 101])
+def test_an_experiment_has_a_hundred_approaches_at_most(tmp_path: Path, count: int) -> None:
+    folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
+    told = json.loads((first_run(folder) / "run.json").read_text())
+    for number in range(count - 2):
+        run_dir = folder / "runs" / f"{number + 9}-x"
+        run_dir.mkdir()
+        (run_dir / "run.json").write_text(json.dumps(told | {"run": run_dir.name, "approach": f"x{number}"}))
+
+    with pytest.raises(ParseError, match="101 approaches") if count > 100 else nullcontext():
+        summarise(folder, interrupted=False)
 
 
 def test_a_link_in_a_folder_that_was_never_begun_moves_no_run_of_another(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_service_is_loaded_at_its_port_and_no_request_asks_the_labs_backend(tm
 
 
 def test_limits_names_ports_and_networks_are_the_labs_and_the_rest_the_users(tmp_path: Path) -> None:
-    b = "JVM_OPTS=-Xss512k -Xmx1g;IMAGE=orders:2"
+    b = "JVM_OPTS=-javaagent:/a.jar -Xmx1g;IMAGE=orders:2"
     order = planned(tmp_path, "compare", A="ENV:COLOUR=$blue", B=b, REPEATS="1", CPU_MODE="quota")
 
     told = services(order)
@@ -89,7 +89,7 @@ def test_limits_names_ports_and_networks_are_the_labs_and_the_rest_the_users(tmp
     a, b = told["orders-a"], told["orders-b"]
     assert (a["image"], b["image"], a["pull_policy"]) == ("shop-orders", "orders:2", "never")
     assert a["environment"] == MODEL["services"]["orders"]["environment"] | {"COLOUR": "$$blue"}
-    assert b["environment"]["JAVA_TOOL_OPTIONS"] == "-Xss1m -Xss512k -Xmx1g"
+    assert b["environment"]["JAVA_TOOL_OPTIONS"] == "-Xss1m -javaagent:/a.jar -Xmx1g"
     assert not {"ports", "container_name", "build"} & a.keys()
     assert (a["networks"], a["cpuset"], a["restart"]) == (["load"], "0,1", "no")
     cpus, memory = order.settings["APPROACH_CPUS"], order.settings["APPROACH_MEMORY"]

@@ -197,7 +197,7 @@ finishing() {
   . "$LAB_ROOT/bin/lib.sh"
   run is_live "$(token_of $$ | sed 's/[^ ]*$/0/')"
   [ "$status" -eq 1 ]
-  is_live "$(host_id() { echo another; } && token_of 1 | sed 's/[^ ]*$/0/')"
+  is_live "$(HOST_ID=another && token_of 1 | sed 's/[^ ]*$/0/')"
   is_live "what nobody wrote"
 }
 
@@ -273,7 +273,7 @@ ID=0123456789ab
   . "$LAB_ROOT/bin/lib.sh"
   LAB_RESULTS=$BATS_TEST_TMPDIR/results
   mkdir -p "$LAB_RESULTS"/{far,here,gone,linked,'a b',none}
-  (host_id() { echo another; } && token_of 1) >"$LAB_RESULTS/far/.owner"
+  (HOST_ID=another && token_of 1) >"$LAB_RESULTS/far/.owner"
   token_of $$ | tee "$LAB_RESULTS/here/.owner" "$LAB_RESULTS/a b/.owner" | sed 's/[^ ]*$/0/' >"$LAB_RESULTS/gone/.owner"
   ln -s ../here/.owner "$LAB_RESULTS/linked"
   ln -s here "$LAB_RESULTS/latest"
@@ -309,6 +309,26 @@ pruning() {
   KEEP=2 run "$LAB_ROOT/bin/prune" <<<"$1"
   [ "$status" -eq 0 ]
   (cd "$LAB_RESULTS" && printf '%s ' *)
+}
+
+@test "two clones of a host are two hosts" {
+  host() { WHO=$1 bash -c 'hostname() { echo "$WHO"; } && . "$0" && echo "$HOST_ID"' "$LAB_ROOT/bin/lib.sh"; }
+  [ "$(host a)" = "$(host a)" ]
+  [ "$(host a)" != "$(host b)" ]
+}
+
+@test "prune neither counts nor removes folders of the future, links and names of several lines" {
+  export LAB_RESULTS=$BATS_TEST_TMPDIR/results
+  local name odd=$'x\n20990101T000000Z-y' before
+  mkdir -p "$LAB_RESULTS"/{20260101T000000Z-a,20260102T000000Z-b,elsewhere,"29990101T000000Z-c","20250101T000000Z-$odd","-rf"}
+  ln -s elsewhere "$LAB_RESULTS/20250102T000000Z-link"
+  for name in "$LAB_RESULTS"/*; do touch "$name/order.json"; done
+  before=$(ls -1b "$LAB_RESULTS")
+  KEEP=2 run "$LAB_ROOT/bin/prune" <<<yes
+  [ "$status" -eq 0 ]
+  [ "$(ls -1b "$LAB_RESULTS")" = "$before" ]
+  KEEP=0 run "$LAB_ROOT/bin/prune" <<<yes
+  [ "$(ls -1b "$LAB_RESULTS")" = "$(grep -vE '^2026' <<<"$before")" ]
 }
 
 @test "prune removes experiments but for the newest, the latest, those at work and what is none, and only if told yes" {

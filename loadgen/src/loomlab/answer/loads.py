@@ -17,6 +17,7 @@ from loomlab.records.order import Order, PlannedRun, changing
 LONGEST_SHARE, LONGEST_S = 2, 3600
 """Of the time that was planned for a block, and so long in any case: a block that took more than both is torn."""
 MOST_TRIES = 3
+PARTNER_SPOILT = "partner_spoilt"
 SHARE_UNIT = "% of capacity"
 FURTHER_TRY = re.compile(r"-try-\d+$")
 
@@ -129,7 +130,7 @@ def spoil_partners(runs: Sequence[Run]) -> None:
         for run in sides if any(map(spoilt, sides)) else ():
             if not spoilt(run):
                 reason = f"The host spoilt the run of {run.partner}, its partner: measure again."
-                cause = {"rule": "partner_spoilt", "outcome": "failed", "level": "invalid", "host_cause": True}
+                cause = {"rule": PARTNER_SPOILT, "outcome": "failed", "level": "invalid", "host_cause": True}
                 told = RuleResult.model_validate(cause | {"reason": reason})
                 run.verdict, run.reasons, run.rules = "invalid", [reason, *run.reasons], [told, *run.rules]
 
@@ -163,7 +164,7 @@ def next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> list[Pl
     if not order.sweep or planned.state != "judged" or not is_last or len(tries) >= MOST_TRIES:
         return []
     for own in tries:
-        with suppress(ParseError):  # a damaged verdict is given anew when it is summed up
+        with suppress(OSError, ParseError):  # a damaged verdict is given anew when it is summed up
             runs = [read_record(RunFiles(experiment_dir / "runs" / one.run).run, Run) for one in own]
             if any(run is not None and spoilt(run) for run in runs):
                 continue

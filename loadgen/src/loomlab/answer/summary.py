@@ -11,12 +11,13 @@ from typing import Any
 from loomlab.answer.comparisons import shift_doubts, with_comparisons
 from loomlab.answer.loads import FURTHER_TRY, next_try, spoil_partners, try_notes, unmade_blocks
 from loomlab.answer.parity import audit, contrasts_of, subjects_of
-from loomlab.basics.errors import ParseError, UsageError, told
+from loomlab.basics.errors import LoomlabError, ParseError, UsageError, told
 from loomlab.basics.grouping import grouped
 from loomlab.judge.judge import judge_run
-from loomlab.plan.host import Host
+from loomlab.plan.host import Host, Lab
+from loomlab.plan.planning import plan
 from loomlab.records.files import NAME, SUMS, RunFiles, check_links, read_json, read_record, write_json, write_sums
-from loomlab.records.models import EngineFacts, Run, Summary
+from loomlab.records.models import EngineFacts, Run, Summary, check_approaches
 from loomlab.records.order import Order, PlannedRun, changing, order_file, order_of, read_order
 
 FOLDER = re.compile(r"(\d{8}T\d{6}Z)-(.+)")
@@ -35,6 +36,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     environment = environment_of(experiment_dir)
     order = order_of(experiment_dir)
     runs, notes = _runs(experiment_dir)
+    check_approaches(runs)
     spoil_partners(runs)
     if not runs and order is None and not interrupted:
         raise UsageError(f"{experiment_dir} holds no judged run: run `loomlab judge` on its runs first.")
@@ -179,7 +181,7 @@ def planned(results: Path) -> list[tuple[Path, Order]]:
     for folder in sorted(path.parent for path in results.glob("*/order.json") if not path.parent.is_symlink()):
         try:
             found.append((folder, read_order(folder)))
-        except (OSError, ParseError) as error:
+        except (OSError, LoomlabError) as error:
             warnings.warn(f"{error}", stacklevel=2)
     return found
 
@@ -211,11 +213,11 @@ def _judged(run_dir: Path) -> Run | None:
         return None
 
 
-def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
+def resume(experiment_dir: Path, host: Host, lab: Lab) -> Order:
     """The order, in which every block that lacks a run is planned again as a whole. Raises UsageError, as `foreign`."""
     check_links(experiment_dir)
     begun, name = read_order(experiment_dir), experiment_dir.name
-    if problem := foreign(begun, experiment_dir, host, lab_sha256):
+    if problem := foreign(begun, experiment_dir, host, lab):
         raise UsageError(problem)
     if _cut_off(begun):
         finish(experiment_dir)
@@ -233,17 +235,27 @@ def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
     return order
 
 
-def foreign(order: Order, experiment_dir: Path, host: Host, lab_sha256: str) -> str | None:
-    """Why this host, or this lab, may not go on with it, in a sentence; None: it may."""
+def foreign(order: Order, experiment_dir: Path, host: Host, lab: Lab) -> str | None:
+    """Why this host, or this lab, may not go on with it, in a sentence; None: it may, and plans the same itself."""
     name, cpus, model = experiment_dir.name, order.host.get("cpus"), order.host.get("cpu_model")
     if not re.fullmatch(NAME, name):
         return f"RESUME={name!r} has other characters than letters, digits, '.', '_' and '-': rename the folder."
-    if cpus != host.cpus or model not in {host.cpu_model, None}:
+    if (cpus, model) != (host.cpus, host.cpu_model):
         fact = f"RESUME={name} was begun on a host with {cpus} CPUs ({model}), and this one has {host.cpus}"
         return f"{fact} ({host.cpu_model}): go on there, or start a new experiment here."
-    if order.lab_sha256 not in {None, lab_sha256}:
+    if order.lab_sha256 != lab.checksum:
         fact = f"RESUME={name} was begun with other sources of the lab, so its runs would not be comparable"
         return f"{fact}: go back to that version, or start a new experiment; what was measured stays as it is."
+    try:
+        own = plan(lab.asked(order.verb, order.asked | {"SEED": str(order.seed)}), host, lab, order.planned)
+    except LoomlabError as error:
+        return f"RESUME={name} cannot be planned here: {error}"
+    runs = {run.run: run for run in own.runs}
+    of_plan = ({"run": FURTHER_TRY.sub("", run.run), "state": "planned"} for run in order.runs)
+    same = all(run.model_copy(update=of) == runs.get(of["run"]) for run, of in zip(order.runs, of_plan, strict=True))
+    if order.settings != own.settings or not same:
+        fact = f"RESUME={name} has settings or runs that the lab does not plan here for the variables it names"
+        return f"{fact}: start a new experiment."
     return None
 
 
@@ -259,7 +271,7 @@ def _set_aside(run_dir: Path) -> None:
 def unfinished(results: Path, name: str) -> Path:
     """The experiment of that name; `latest`: the newest that lacks a run. Raises UsageError."""
     if name != "latest":
-        if not order_file(results / name).exists():
+        if (results / name).is_symlink() or not order_file(results / name).exists():
             fact = f"RESUME={name} is no folder of results/ with an order.json"
             raise UsageError(f"{fact}: name one, or use RESUME=latest.")
         return results / name

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from loomlab.answer.comparisons import expectation
 from loomlab.answer.gate import chance_of_passing
+from loomlab.basics.format import plain
 from loomlab.plan.capacity import largest_scale, need_of, room_of
 from loomlab.plan.host import Lab, this_host
 from loomlab.plan.overlay import overlay_lines
@@ -89,7 +90,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: 
     for title in columns:
         table.add_column(title, justify="right" if title in numbers else "left")
     for row in rows:
-        table.add_row(*map(escape, row), end_section=not numbers)
+        table.add_row(*(escape(plain(cell)) for cell in row), end_section=not numbers)
     Console(width=WIDTH).print(table)
 
 

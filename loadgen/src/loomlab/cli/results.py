@@ -21,17 +21,19 @@ from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Lab, this_host
 from loomlab.plan.planning import shell_line, shell_lines
 from loomlab.plan.subject import hide, secrets_of
-from loomlab.records.files import whole, write_text
+from loomlab.records.files import check_links, whole, write_text
 from loomlab.records.models import Summary
 from loomlab.records.order import order_of, read_order, set_state
 
 RESULTS = Path("/results")
+Folder = Annotated[Path, typer.Argument(resolve_path=True)]  # as `latest` is a link
 Leave = Annotated[list[str] | None, typer.Option(help="Experiments that another host measures.")]
 LEFT = "{0} is being measured by another host: where that host is gone, rm results/{0}/.owner."
 
 
-def judge(run_dir: Path) -> None:
+def judge(run_dir: Folder) -> None:
     """Judge a run from its raw files: writes run.json."""
+    check_links(run_dir)
     run = judge_run(run_dir)
     set_state(run_dir, "judged" if run.finished else "failed")
     print(plain(f"{run.approach}: {run.verdict}" + (f": {' '.join(run.reasons)}" if run.reasons else "")))  # noqa: T201
@@ -61,7 +63,7 @@ def plan_again(run_dir: Path) -> None:
         print(shell_line(order, *planned))  # noqa: T201
 
 
-def sum_up(experiment_dir: Path, interrupted: bool = False) -> None:
+def sum_up(experiment_dir: Folder, interrupted: bool = False) -> None:
     """Write summary.json and summary.md, and print the table. Interrupted: runs without a verdict are judged."""
     summary = finish(experiment_dir) if interrupted else summarise(experiment_dir, interrupted=False)
     _show(experiment_dir, summary)
@@ -107,7 +109,7 @@ def finish_killed(results: Path = RESULTS, leave: Leave = None) -> None:
         raise typer.Exit(EXIT_LAB)
 
 
-def report(experiment_dir: Path, beside: Path | None = None) -> None:
+def report(experiment_dir: Folder, beside: Path | None = None) -> None:
     """Make report.html, summary.md, table.csv and plots/ of an experiment from its folder, without a network; or print
     its figures beside those of another one."""
     if beside:
@@ -140,16 +142,12 @@ def resume_experiment(name: str, results: Path = RESULTS, leave: Leave = None) -
     folder = unfinished(results, name)
     if folder.name in (leave or ()):
         raise UsageError(LEFT.format(folder.name))
-    order, lab = read_order(folder), Lab()
-    if (
-        order.sides or order.subject or "REQUESTS_FILE" in order.asked
-    ):  # of which a stranger's folder could start anything
-        fact = f"{folder.name} is of make compare, of a service or of requests of yours"
+    order = read_order(folder)
+    # Of these a stranger's folder could start anything.
+    if order.sides or order.subject or {"REQUESTS_FILE", "JVM_OPTS"} & order.asked.keys():
+        fact = f"{folder.name} is of make compare, of a service or requests of yours, or has JVM_OPTS"
         raise UsageError(f"{fact}, and is not resumed: start it again.")
-    if odd := next((run.request for run in order.runs if run.request.approach not in lab.approaches), None):
-        fact = f"{folder.name} measures {odd.approach}, which this lab does not have"
-        raise UsageError(f"{fact}: move it out of results/.")
-    print("\n".join(shell_lines(resume(folder, this_host(results), lab.checksum))))  # noqa: T201
+    print("\n".join(shell_lines(resume(folder, this_host(results), Lab()))))  # noqa: T201
 
 
 def _show(folder: Path, summary: Summary) -> None:

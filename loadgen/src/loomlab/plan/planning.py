@@ -2,23 +2,24 @@
 
 import math
 import random
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from loomlab.basics import waves
-from loomlab.basics.errors import HostError
+from loomlab.basics.errors import HostError, UsageError
 from loomlab.plan.capacity import LIVE_SET_S, OVERHEAD_S, START_S
 from loomlab.plan.host import THREADS, Host, Lab, by_quota, size_of
 from loomlab.plan.searching import SHARES
 from loomlab.plan.subject import Model
-from loomlab.plan.variables import Asked
+from loomlab.plan.variables import VARIABLES, Asked
 from loomlab.plan.work import SWEEP_REPEATS, Work, backend_pool, handover, wave_cpu_s, work_of
 from loomlab.records.endpoints import delay_of
 from loomlab.records.load import Load
 from loomlab.records.models import Request
-from loomlab.records.order import Order, PlannedRun
+from loomlab.records.order import MOST_RUNS, Order, PlannedRun
 from loomlab.tools.known import tool
 
 FEWEST_REPEATS = 3  # for an interval
@@ -27,6 +28,7 @@ COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 TRIALS, MOST_TRIALS, AROUND_A_TRIAL_S, LONGEST_REST_S = 9, 24, 7, 60  # of a search for capacity
 BACKEND_CAP_S = 30  # so long the backend's own warm-up may take, beside the first approach's start
 FREE_MB = 512  # an hour of runs takes less; where a disk is full all the same, no finished run is lost
+MOST_RECORDED = 100_000  # kinds of request, in all runs, that an order.json has room for
 RECORDED = "JFR recorded it, which costs CPU"
 AS_ASKED, OF_SIDES = ("tool", "scenario"), ("jdk", "gc", "http_client", "style")
 """What a run's request has as the user's variables have it, and as those of its side do."""
@@ -44,6 +46,12 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str, model: Model | None = N
         fact = f"results/ has {host.free_mb} MB free, and {FREE_MB} MB are needed"
         raise HostError(f"{fact}: delete old experiments (make prune), or free the disk.")
     loads = [f"r{load.rate_rps:.9g}" if load.rate_rps else f"c{load.connections}" for load in work.loads]
+    runs = [*_runs(work, host, size, pool)]
+    kinds = sum(len(run.request.load.targets) for run in runs)
+    if len(runs) > MOST_RUNS or kinds > MOST_RECORDED:
+        limits = f"{MOST_RUNS:,} and {MOST_RECORDED:,} are the most"
+        cure = "use fewer loads or REPEATS, or fewer rows in REQUESTS_FILE"
+        raise UsageError(f"That is {len(runs):,} runs with {kinds:,} kinds of request in all, and {limits}: {cure}.")
     words = [asked.verb] * asked.sweep + (
         [] if work.search else [asked.tool, loads[0], *(load[1:] for load in loads[1:][-1:])]
     )
@@ -67,8 +75,15 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str, model: Model | None = N
         subject=work.subject,
         sides={name: side for name, (side, _) in work.sides.items()},
         colours={name: colour for name, colour in lab.colours.items() if name in work.approaches},
-        runs=list(_runs(work, host, size, pool)),
+        runs=runs,
     )
+
+
+def command_of(order: Order) -> str:
+    """The command that makes the experiment again, in the same order; it sets variables of the lab and no other."""
+    asked = order.asked | {"SEED": str(order.seed)}
+    settings = (f"{name}={shlex.quote(value)}" for name, value in asked.items() if name in VARIABLES)
+    return " ".join(["make", order.verb, *settings])
 
 
 def _notes(work: Work) -> Iterator[str]:

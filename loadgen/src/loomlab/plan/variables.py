@@ -103,6 +103,8 @@ def _jvm_options(text: str) -> str:
             raise ValueError(f"{option} is the heap's size, which follows the memory limit: use SIZE")
         if re.match(r"-XX:[+-]Use[A-Za-z0-9]*GC$", option):
             raise ValueError(f"{option} is a collector: use GC")
+        if re.match(r"-(agent|javaagent|Xrun|XX:(Flags|VMOptionsFile|OnError|OnOutOfMemoryError))", option):
+            raise ValueError(f"{option} loads or runs other code: leave it out")
     if len(text) > MOST_OPTIONS:
         raise ValueError(f"it has {len(text)} characters: use at most {MOST_OPTIONS}")
     return " ".join(text.split())

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import yaml
 from pydantic import Field, model_validator
 
-from loomlab.answer.loads import counting_try, torn_runs, tries_of, unmade_blocks
+from loomlab.answer.loads import PARTNER_SPOILT, counting_try, torn_runs, tries_of, unmade_blocks
 from loomlab.answer.summary import foreign, planned
 from loomlab.basics.errors import HostError, ParseError, told
 from loomlab.basics.grouping import grouped, parse_cpu_list
@@ -232,8 +232,10 @@ def _runs_of(
         failed = [rule.rule for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"]
         if host:
             again = judged(RunFiles(folder / "runs" / run.run))
-            verdict = {"verdict": again.verdict, "reasons": again.reasons, "rules": run.rules[-len(again.rules) :]}
-            if run.model_copy(update=verdict) != again or again.verdict == "invalid" != run.verdict:
+            added = len(run.rules) - len(again.rules)
+            verdict = {"verdict": again.verdict, "reasons": again.reasons, "rules": run.rules[added:]}
+            known = all(rule.rule == PARTNER_SPOILT for rule in run.rules[:added])
+            if not known or run.model_copy(update=verdict) != again or again.verdict == "invalid" != run.verdict:
                 cure = "run loomlab judge on its folder, then loomlab summarise"
                 raise ParseError(f"the raw files of {run.run} do not bear out what is told of it: {cure}.")
         yield PublishedRun(
@@ -297,7 +299,7 @@ def missing_steps(
     for verb, order in orders:
         blocks = missing = int(order.asked["REPEATS"])
         for folder, begun in planned(results):
-            if begun.asked | ANY == order.asked | ANY and foreign(begun, folder, host, lab.checksum) is None:
+            if begun.asked | ANY == order.asked | ANY and foreign(begun, folder, host, lab) is None:
                 missing -= max(run.request.repeat for run in begun.runs)
                 if any(run.state != "judged" for run in begun.runs):
                     lines.append(f"finish RESUME={folder.name}")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from loomlab.records.files import Moment, Record
+from loomlab.records.files import Figure, Moment, Record
 from loomlab.records.load import MOST
 
 LatencyName = Literal["p50", "p90", "p95", "p99", "p99_9", "max", "mean"]
@@ -51,21 +51,21 @@ class Trial(Record):
     gave_out: str | None = Field(None, description="What was at its limit")
     elsewhere: bool = Field(False, description="What gave out is not the service")
     started: Moment
-    throughput_rps: float | None = None
-    p50_ms: float | None = None
-    p99_ms: float | None = None
-    cpu_ms_per_request: float | None = None
-    cpu_share: float | None = Field(None, description="Of the service's CPUs, how much was used")
+    throughput_rps: Figure | None = None
+    p50_ms: Figure | None = None
+    p99_ms: Figure | None = None
+    cpu_ms_per_request: Figure | None = None
+    cpu_share: Figure | None = Field(None, description="Of the service's CPUs, how much was used")
 
 
 class Capacity(Record):
     """raw/capacity.json, and a field of run.json: the highest rate that one process held, approached from below."""
 
     objectives: list[Objective]
-    rps: float | None = Field(None, description="On a grid with steps of 2.5 %; null: none was held")
+    rps: Figure | None = Field(None, description="On a grid with steps of 2.5 %; null: none was held")
     at_least: bool = Field(False, description="Nothing failed above it, or what gave out is not the service")
-    failed_rps: float | None = Field(None, description="The lowest rate above it that failed twice")
+    failed_rps: Figure | None = Field(None, description="The lowest rate above it that failed twice")
     gave_out: str | None = Field(None, description="What was at its limit there")
-    failed_cpu_share: float | None = Field(None, description="How much of the service's CPUs was used there")
+    failed_cpu_share: Figure | None = Field(None, description="How much of the service's CPUs was used there")
     cut_off: str | None = Field(None, description="Why the search ended before the two were neighbours")
     trials: list[Trial] = Field(default_factory=list)

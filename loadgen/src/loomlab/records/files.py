@@ -7,7 +7,7 @@ import os
 import secrets
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
@@ -24,7 +24,15 @@ Moment = Annotated[float, Field(ge=0, le=1e11)]  # epoch seconds, up to the year
 Counter = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what a kernel or Prometheus can hold
 Figure = Annotated[float, Field(ge=-1e18, le=1e18)]  # of a run: means and squares of such have no overflow
 EXTRA = "extra_forbidden"
-MOST_BYTES = 2**28  # of a record: the largest of an hour have some 30 MB
+MOST_BYTES = 2**20  # of a record, which is parsed whole
+LARGER = {
+    "warmup.json": 2**22,
+    **dict.fromkeys(("request.json", "run.json"), 2**24),  # 10,000 requests of a REQUESTS_FILE
+    **dict.fromkeys(("host.json", "metrics.json", "order.json", "summary.json"), 2**26),  # an hour; all runs
+}
+BYTES_PER_VALUE = 24  # of a file as large as may be; the lab writes 20 to 28
+MOST_MISTAKES = 1000  # that are told by name
+MOST_HASHED = 2**31  # bytes of a run, of which a request takes some 12
 SUMS = "SHA256SUMS"
 
 
@@ -72,20 +80,44 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def whole(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path`, or of a link there, once it is on the disk, and leaves nothing else."""
-    partial = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
+    """A file that takes the place of `path`, or of a link there, once it is on the disk, and leaves nothing else.
+
+    Raises OSError where a folder on the way is a link."""
+    partial = f"{path.name}.{secrets.token_hex(8)}.partial"
+    folder = _opened(path.parent)
     try:
-        with partial.open("xb") as sink:
+        new = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
+        with os.fdopen(new, "wb") as sink:
             yield sink
             sink.flush()
             os.fsync(sink.fileno())
-        partial.replace(path)
-        _sync(path.parent)
+        os.replace(partial, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        with suppress(OSError):  # some file systems have no such thing for folders
+            os.fsync(folder)
     except BaseException as error:
-        partial.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:  # as of a full disk
+        with suppress(FileNotFoundError):
+            os.unlink(partial, dir_fd=folder)
+        if isinstance(error, OSError) and error.filename in {None, partial}:  # as of a full disk
             error.filename = str(path)
         raise
+    finally:
+        os.close(folder)
+
+
+def _opened(folder: Path) -> int:
+    """A descriptor of the folder; OSError where there is none, or a link on the way."""
+    here = os.open("/", os.O_PATH)
+    for part in (*folder.absolute().parts[1:], "."):
+        flags = os.O_RDONLY if part == "." else os.O_PATH
+        try:
+            inner = os.open(part, flags | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+        except OSError as error:
+            error.filename = str(folder)
+            raise
+        finally:
+            os.close(here)
+        here = inner
+    return here
 
 
 def settle(folder: Path) -> None:
@@ -107,27 +139,38 @@ def _sync(path: Path) -> None:
 
 
 def check_links(folder: Path) -> None:
-    """Raises UsageError where there is neither a file nor a folder: who writes through a link writes elsewhere."""
+    """Raises UsageError where there is neither a file nor a folder: who follows a link reads or writes elsewhere."""
     paths = (parent / name for parent, folders, files in folder.walk() for name in (*folders, *files))
     if odd := next((path for path in paths if path.is_symlink() or not (path.is_file() or path.is_dir())), None):
         fact = f"{folder.name} has {str(odd.relative_to(folder))!r}, which is neither a file nor a folder"
-        raise UsageError(
-            f"{fact}, so the lab writes nothing there: remove that, or move the experiment out of results/."
-        )
+        raise UsageError(f"{fact}: remove that, or move the experiment out of results/.")
 
 
 def checksum(folder: Path) -> str:
-    """SHA-256 of the names and the contents of all files below the folder, but for what a killed process left."""
+    """SHA-256 of the names and the contents of all files below the folder, but for what a killed process left. Raises
+    ParseError as `_hashed`."""
     whole = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".partial"):
+    for path in _hashed(sorted(path for path in folder.rglob("*") if path.suffix != ".partial")):
         whole.update(f"{path.relative_to(folder)}\0{_sha256(path)}\n".encode())
     return whole.hexdigest()
 
 
 def write_sums(folder: Path, paths: Iterable[Path]) -> None:
-    """Writes what `sha256sum --check` of the folder reads; of files that there are not, nothing."""
-    lines = (f"{_sha256(path)}  {path.relative_to(folder)}\n" for path in paths if path.is_file())
+    """Writes what `sha256sum --check` of the folder reads; of files that there are not, nothing. Raises ParseError as
+    `_hashed`."""
+    lines = (f"{_sha256(path)}  {path.relative_to(folder)}\n" for path in _hashed(paths))
     write_text(folder / SUMS, "".join(lines))
+
+
+def _hashed(paths: Iterable[Path]) -> list[Path]:
+    """The files among them; raises ParseError where these are more than runs leave, as one with a hole of terabytes."""
+    files = [path for path in paths if path.is_file()]
+    sizes = {path: path.stat().st_size for path in files}
+    if sum(sizes.values()) > MOST_HASHED:
+        largest = max(files, key=lambda path: sizes[path])
+        fact = f"{largest} has {sizes[largest]:,} bytes, and all files beside it may have {MOST_HASHED:,}"
+        raise ParseError(f"{fact}: remove it, or move the experiment out of results/.")
+    return files
 
 
 def _sha256(path: Path) -> str:
@@ -136,13 +179,17 @@ def _sha256(path: Path) -> str:
 
 
 def read_json(path: Path) -> Any:
-    """The parsed file, or None when there is none; raises ParseError for what is no JSON, such as NaN."""
+    """The parsed file, or None when there is none; raises ParseError for what is no JSON, such as NaN, and for more
+    than any record of that name has."""
     if not path.is_file():
         return None
-    if path.stat().st_size > MOST_BYTES:
-        raise ParseError(f"{path} is damaged: it is larger than any record ({MOST_BYTES:,} bytes); measure again.")
+    most = LARGER.get(path.name, MOST_BYTES)
+    with path.open("rb") as source:
+        content = source.read(most + 1)
+    if len(content) > most or content.count(b",") > most // BYTES_PER_VALUE:
+        raise ParseError(f"{path} is damaged: it holds more than any record of that name; measure again.")
     try:
-        return from_json(path.read_bytes(), allow_inf_nan=False)
+        return from_json(content, allow_inf_nan=False)
     except ValueError as error:
         raise ParseError(f"{path} is damaged: it is not JSON ({error}); measure again.") from error
 
@@ -166,6 +213,8 @@ def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
 
 
 def _fields(error: ValidationError) -> str:
+    if error.error_count() > MOST_MISTAKES:
+        return f"{error.error_count():,} fields"
     names = (".".join(part for part in one["loc"] if isinstance(part, str)) for one in error.errors())
     return ", ".join(sorted({name or "the whole" for name in names}))
 

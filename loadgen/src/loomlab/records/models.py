@@ -1,14 +1,16 @@
 """The records that are written to files. Times are epoch seconds unless they are named ISO; None: not measured."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 
+from loomlab.basics.errors import ParseError
 from loomlab.basics.grouping import parse_cpu_list
 from loomlab.records.capacity import Capacity, Search
 from loomlab.records.contrasts import Contrast
-from loomlab.records.files import Counter, Margin, Moment, Name, Record, checked
+from loomlab.records.files import Counter, Figure, Margin, Moment, Name, Record, checked
 from loomlab.records.load import MOST, Load
 from loomlab.records.measured import Measured
 from loomlab.records.raw import LiveBytes
@@ -22,6 +24,7 @@ Port = Annotated[int, Field(ge=1, le=65535)]
 PATH = r"/[!-~]{0,500}"
 Path = Annotated[str, Field(pattern=f"^{PATH}$")]
 Iso = Annotated[str, Field(pattern="T.+Z$"), checked(datetime.fromisoformat)]
+MOST_APPROACHES = 100  # every two of which are compared
 
 
 class Hang(Record):
@@ -51,13 +54,13 @@ class Request(Record):
     foreign: Foreign | None = None  # it is a service of the user's
     delay: str  # the backend's, as its variable has it; `none`: it is not asked
     pool_asked: bool = False  # the size of the pool of connections to the backend
-    hangs: list[Hang] = Field(default_factory=list)
+    hangs: list[Hang] = Field(default_factory=list, max_length=100)
     scenario: str | None = None
-    cell: int = Field(default=1, ge=1)  # number of the load
+    cell: Counter = Field(default=1, ge=1)  # number of the load
     search: Search | None = None  # for the capacity of the process, whose loads then are shares of it
     capacity_share: float | None = Field(default=None, gt=0, le=2)
-    repeat: int = Field(ge=1)
-    jdk: int | None
+    repeat: Counter = Field(ge=1)
+    jdk: Counter | None
     gc: str | None
     http_client: str | None = None
     style: str | None = None
@@ -67,8 +70,8 @@ class Request(Record):
     quota_cpus: int | None = Field(None, description="By a CFS quota that was asked for")
     monitoring_cpus: Cpus | None = None
     warmup_cap_s: float = Field(ge=0)
-    start_s: float | None = None  # until the approach was ready
-    waited_s: float = 0  # for the lab then
+    start_s: Figure | None = None  # until the approach was ready
+    waited_s: Figure = 0  # for the lab then
     fit_duration: bool = False  # it is left to the lab, which sets it after the warm-up; so are the requests:
     fit_requests: bool = False
     started: Moment = 0
@@ -147,86 +150,86 @@ class HostLog(Record):
 class Latency(Record):
     """In ms; `withheld`: why a percentile of that name is None."""
 
-    min: float | None = None
-    mean: float | None = None
-    stdev: float | None = None
-    p50: float | None = None
-    p66: float | None = None
-    p75: float | None = None
-    p80: float | None = None
-    p90: float | None = None
-    p95: float | None = None
-    p98: float | None = None
-    p99: float | None = None
-    p99_9: float | None = None
-    max: float | None = None
+    min: Figure | None = None
+    mean: Figure | None = None
+    stdev: Figure | None = None
+    p50: Figure | None = None
+    p66: Figure | None = None
+    p75: Figure | None = None
+    p80: Figure | None = None
+    p90: Figure | None = None
+    p95: Figure | None = None
+    p98: Figure | None = None
+    p99: Figure | None = None
+    p99_9: Figure | None = None
+    max: Figure | None = None
     withheld: dict[str, str] = Field(default_factory=dict)
 
 
 class Interior(Record):
-    start: float
-    seconds: float
-    requests: int = Field(description="Answers counted; figures per request are of throughput × seconds")
+    start: Figure
+    seconds: Figure
+    requests: Counter = Field(description="Answers counted; figures per request are of throughput × seconds")
     whole_run: bool = Field(description="Too short for an interior, so figures are of the whole run")
 
 
 class SliceFigures(Record):
-    started: float
-    seconds: float
-    requests: int = Field(description="Answered requests")
-    cpu_ms_per_request: float | None = Field(description="By the process's own count, without compilers and idle use")
-    mean_latency_ms: float | None = Field(description="Without the first and the last wave, as throughput")
-    throughput_rps: float | None
+    started: Figure
+    seconds: Figure
+    requests: Counter = Field(description="Answered requests")
+    cpu_ms_per_request: Figure | None = Field(description="By the process's own count, without compilers and idle use")
+    mean_latency_ms: Figure | None = Field(description="Without the first and the last wave, as throughput")
+    throughput_rps: Figure | None
 
 
 class KindFigures(Record):
     """One of several kinds of request, of the interior."""
 
     request: str = Field(description="Method and path, as the file of requests has it")
-    requests: int = Field(description="Answered requests")
-    errors: int
+    requests: Counter = Field(description="Answered requests")
+    errors: Counter
     latency_ms: Latency
 
 
 class Step(Record):
     """One step of an open-model run, without its first moments."""
 
-    offered_rps: float
-    started_rps: float
-    throughput_rps: float
-    errors: int
+    offered_rps: Figure
+    started_rps: Figure
+    throughput_rps: Figure
+    errors: Counter
     latency_ms: Latency
     latency_from_start_ms: Latency | None = None
-    start_lag_p99_ms: float | None = None
-    cpu_ms_per_request: float | None = None
-    start: float
-    seconds: float
+    start_lag_p99_ms: Figure | None = None
+    cpu_ms_per_request: Figure | None = None
+    start: Figure
+    seconds: Figure
     held: bool
     missed: str | None = Field(None, description="Why the step did not hold")
 
 
 class Episode(Record):
-    start: float
-    end: float
-    before_p50_ms: float | None
-    worst_ms: float | None
-    recovery_s: float | None = Field(description="Until the medians of 3 s in a row were within 20 % of that before")
+    start: Figure
+    end: Figure
+    before_p50_ms: Figure | None
+    worst_ms: Figure | None
+    recovery_s: Figure | None = Field(description="Until the medians of 3 s in a row were within 20 % of that before")
 
 
 class Gc(Record):
     """The JVM's collector over the whole run; the length of ZGC's concurrent phases says nothing of their cost."""
 
-    pause_seconds: float | None = None
-    concurrent_seconds: float | None = Field(None, description="Length of concurrent phases, not in `share`")
-    cpu_seconds: float | None = None
-    share: float | None = Field(None, description="Of the run, in pauses")
-    pauses: int | None = None
-    longest_pause_ms: float | None = Field(None, description="Upper bound: the gauge decays and may show the warm-up")
-    cpu_share: float | None = Field(None, description="Of the container's CPU time")
+    pause_seconds: Figure | None = None
+    concurrent_seconds: Figure | None = Field(None, description="Length of concurrent phases, not in `share`")
+    cpu_seconds: Figure | None = None
+    share: Figure | None = Field(None, description="Of the run, in pauses")
+    pauses: Counter | None = None
+    longest_pause_ms: Figure | None = Field(None, description="Upper bound: the gauge decays and may show the warm-up")
+    cpu_share: Figure | None = Field(None, description="Of the container's CPU time")
 
 
 class RuleResult(Record):
-    rule: str
+    rule: str = Field(pattern="^[a-z0-9_]+$")
     outcome: RuleOutcome
     level: Literal["invalid", "suspect"] = Field(description="Verdict on a run that fails it")
     host_cause: bool = Field(False, description="Its cause is measured outside of the approach")
@@ -241,40 +244,40 @@ class Run(Measured):
     approach: str = Field(min_length=1, description="Its name, or that of a side")
     twin_of: str | None = Field(None, description="The approach that a twin (`AA=1`) or a side of `compare` is")
     scenario: str | None = None
-    cell: int = Field(1, description="Number of the load within the experiment")
+    cell: Counter = Field(1, description="Number of the load within the experiment")
     endpoint: str = Field(description="Path and query as requested; of several kinds of request, the first")
     load: Load = Field(description="Targets, connections, shape (`closed`, `open-rate`, `users`), time-out")
-    rate: float | None = Field(description="The offered rate, if it is constant")
-    repeat: int
-    jdk: int | None = Field(description="null of a service of the user's, as `gc_name`")
+    rate: Figure | None = Field(description="The offered rate, if it is constant")
+    repeat: Counter
+    jdk: Counter | None = Field(description="null of a service of the user's, as `gc_name`")
     gc_name: str | None
     http_client: str | None = Field(None, description="As asked for (`default`: its own); event-driven: reactor-netty")
     style: str | None = Field(None, description="`lean` or `idiomatic`")
     delay: str = Field(description="The backend's, in the format of `DELAY`")
-    failures: dict[str, int] = Field(default_factory=dict, description="Number of failed requests by reason")
+    failures: dict[str, Counter] = Field(default_factory=dict, description="Number of failed requests by reason")
     failed_latency_ms: Latency = Field(default_factory=Latency, description="Of failed requests; not in `latency_ms`")
-    duration_s: float | None
+    duration_s: Figure | None
     latency_ms: Latency = Field(description="From when a request was due")
     latency_from_start_ms: Latency | None = Field(None, description="Latency from its start; null under ab and hey")
-    start_lag_p99_ms: float | None = Field(None, description="p99 of the lag between the two")
-    cpu_seconds: float | None
-    cpu_ms_per_request: float | None
-    backend_cpu_ms_per_request: float | None
-    database_cpu_ms_per_request: float | None = None
-    generator_cpu_ms_per_request: float | None
-    rss_max_bytes: float | None = Field(description="The highest sample, one a second; null under ZGC")
-    rss_hwm_bytes: float | None = Field(None, description="High-water mark since the run's start, with mapped files")
-    platform_threads_peak: float | None = Field(None, description="The JVM's high-water mark since the run's start")
-    vsz_max_bytes: float | None
+    start_lag_p99_ms: Figure | None = Field(None, description="p99 of the lag between the two")
+    cpu_seconds: Figure | None
+    cpu_ms_per_request: Figure | None
+    backend_cpu_ms_per_request: Figure | None
+    database_cpu_ms_per_request: Figure | None = None
+    generator_cpu_ms_per_request: Figure | None
+    rss_max_bytes: Figure | None = Field(description="The highest sample, one a second; null under ZGC")
+    rss_hwm_bytes: Figure | None = Field(None, description="High-water mark since the run's start, with mapped files")
+    platform_threads_peak: Figure | None = Field(None, description="The JVM's high-water mark since the run's start")
+    vsz_max_bytes: Figure | None
     live_bytes_per_request: LiveBytes = Field(default_factory=LiveBytes, description="Memory per in-flight request")
-    live_requests: int | None = Field(None, description="How many requests waited then")
-    heap_kept_bytes: float | None = Field(None, description="Growth over the load, after full collections at rest")
-    allocated_bytes_per_request: float | None = Field(None, description="Heap allocation, without that of scrapes")
-    threads_max: float | None = Field(description="The highest sample, one a second")
+    live_requests: Counter | None = Field(None, description="How many requests waited then")
+    heap_kept_bytes: Figure | None = Field(None, description="Growth over the load, after full collections at rest")
+    allocated_bytes_per_request: Figure | None = Field(None, description="Heap allocation, without that of scrapes")
+    threads_max: Figure | None = Field(description="The highest sample, one a second")
     gc: Gc
-    jit_cpu_seconds: float | None = Field(None, description="CPU time of the JVM's compiler threads")
-    virtual_threads_pinned: int | None = Field(None, description="Pins of more than 20 ms, as JFR counts them")
-    response_bytes_per_request: float | None = Field(None, description="As the tool counts; only ab includes headers")
+    jit_cpu_seconds: Figure | None = Field(None, description="CPU time of the JVM's compiler threads")
+    virtual_threads_pinned: Counter | None = Field(None, description="Pins of more than 20 ms, as JFR counts them")
+    response_bytes_per_request: Figure | None = Field(None, description="As the tool counts; only ab includes headers")
     capacity: Capacity | None = Field(
         None, description="What a search found; the other figures are of its trial at capacity"
     )
@@ -283,8 +286,8 @@ class Run(Measured):
     steps: list[Step] = Field(default_factory=list, description="The steps of a rate ladder")
     episodes: list[Episode] = Field(default_factory=list, description="Hangs of the backend")
     interior: Interior | None = Field(description="The part that figures are taken on")
-    start_s: float | None = Field(None, description="Seconds until the approach was ready")
-    waited_s: float = Field(0, description="After that, for monitoring, the backend or the verdict on the run before")
+    start_s: Figure | None = Field(None, description="Seconds until the approach was ready")
+    waited_s: Figure = Field(0, description="After that, for monitoring, the backend or the verdict on the run before")
     started: Iso
     finished: Iso | None = Field(description="null: the measurement was interrupted")
     boot_id: str | None = Field(None, description="Changes each time the host boots")
@@ -314,6 +317,13 @@ class ScaledScenario(Record):
     scale: float
 
 
+def check_approaches(runs: Sequence[Run]) -> None:
+    """Raises ParseError where there are more approaches than any experiment has."""
+    if (count := len({run.approach for run in runs})) > MOST_APPROACHES:
+        fact = f"Its runs name {count} approaches, and an experiment has at most {MOST_APPROACHES}"
+        raise ParseError(f"{fact}: move its folder out of results/.")
+
+
 class EngineFacts(BaseModel, strict=True):
     """engine.json and environment.json, without what is only shown."""
 
@@ -335,5 +345,5 @@ class Summary(Record):
     missing: list[str] = Field(default_factory=list)  # planned runs without a verdict
     scenario: ScaledScenario | None = None
     margin: Margin | None = None  # None: each figure has its own
-    contrasts: list[Contrast] = Field(default_factory=list)
-    runs: list[Run]
+    contrasts: list[Contrast] = Field(default_factory=list, max_length=MOST_APPROACHES**2 // 2)
+    runs: Annotated[list[Run], checked(check_approaches)]

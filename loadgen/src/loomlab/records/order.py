@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.records.files import Margin, Name, Record, read_record, write_json
+from loomlab.records.files import Counter, Margin, Name, Record, read_record, write_json
 from loomlab.records.models import Request, ScaledScenario
 
 State = Literal["planned", "running", "finished", "judged", "failed"]
@@ -22,13 +21,14 @@ Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
 IMAGE = "[a-z0-9]([A-Za-z0-9._/:@-]{0,250}[A-Za-z0-9])?"
 Image = Annotated[str, Field(pattern=f"^{IMAGE}$")]
 Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
+MOST_RUNS = 5_000
 
 
 class PlannedRun(Record):
     run: Name = Field(description="Its folder's name")
-    block: int = Field(description="Of runs of every approach, once each, at one load")
-    expected_s: int = Field(0, description="With all around it, as `longest_s`")
-    longest_s: int = 0
+    block: Counter = Field(description="Of runs of every approach, once each, at one load")
+    expected_s: Counter = Field(0, description="With all around it, as `longest_s`")
+    longest_s: Counter = 0
     state: State = Field("planned", description="`finished`: its raw files are complete, `failed`: they will not be")
     settings: dict[Setting, Value] = Field(description="Compose's variables that are this run's own")
     request: Request
@@ -105,7 +105,7 @@ class Order(Record):
     sides: dict[Name, Side] = Field(default_factory=dict, description="Of `compare`, by the names of their services")
     limits: list[Limit] = Field(default_factory=list, description="That FAIL sets to the sides")
     colours: dict[str, Colour] = Field(default_factory=dict, description="The approaches', #RRGGBB, for reports")
-    runs: list[PlannedRun] = Field(min_length=1)
+    runs: list[PlannedRun] = Field(min_length=1, max_length=MOST_RUNS)
 
     @property
     def recorded(self) -> bool:
@@ -113,13 +113,11 @@ class Order(Record):
         return "JFR" in self.asked
 
     @property
-    def command(self) -> str:
-        """The command that makes the experiment again, in the same order."""
+    def verb(self) -> str:
+        """The verb of make that plans it."""
         verb = "sweep" if self.sweep else f"run-{self.runs[0].request.tool}"
         verb = "scenario" if self.scenario else "compare" if self.sides else verb
-        verb = "capacity" if self.runs[0].request.search else verb
-        asked = self.asked | {"SEED": str(self.seed)}
-        return " ".join(["make", verb, *(f"{name}={shlex.quote(value)}" for name, value in asked.items())])
+        return "capacity" if self.runs[0].request.search else verb
 
     def run(self, name: str) -> PlannedRun:
         if run := next((run for run in self.runs if run.run == name), None):

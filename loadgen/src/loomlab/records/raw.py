@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, Field
 from pydantic.dataclasses import dataclass
 
-from loomlab.records.files import Counter, Moment, Record, checked
+from loomlab.records.files import Counter, Figure, Moment, Record, checked
 
 BurstPhase = Literal["compile", "settle", "hold"]
 ENOUGH_REQUESTS = 20_000
@@ -122,9 +122,9 @@ class MemoryLog(Record):
 
 
 class LiveBytes(Record):
-    heap: float | None = None
-    stacks_off_heap: float | None = None  # the threads' stacks, and other memory outside of the heap
-    kernel: float | None = None
+    heap: Figure | None = None
+    stacks_off_heap: Figure | None = None  # the threads' stacks, and other memory outside of the heap
+    kernel: Figure | None = None
 
     @property
     def total(self) -> float | None:
@@ -161,15 +161,18 @@ class Slice(Record):
     threads_started: float | None = Field(description="Threads more after it than before it")
 
 
+Slices = Annotated[list[Slice], Field(max_length=100)]
+
+
 class SliceLog(Record):
     """raw/slices.json: those of a side that count, and of its partner; when the first began and the last ended."""
 
     partner: str
     started: Moment
     ended: Moment
-    slices: list[Slice]
-    partners: list[Slice]
-    left_out: list[Slice] = Field(default_factory=list, description="Of this side, before those that count")
+    slices: Slices
+    partners: Slices
+    left_out: Slices = Field(default_factory=list, description="Of this side, before those that count")
 
 
 WithBound = checked(lambda labels: float(labels.get("le", 0)))

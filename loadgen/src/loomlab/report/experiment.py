@@ -17,8 +17,9 @@ from loomlab.answer.text import table_lines
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.basics.format import UNKNOWN, number, plain, signed
 from loomlab.basics.grouping import grouped
+from loomlab.plan.planning import command_of
 from loomlab.records.contrasts import Comparison, Kind
-from loomlab.records.files import RunFiles, checksum, read_record
+from loomlab.records.files import RunFiles, check_links, checksum, read_record
 from loomlab.records.models import Run, Summary, Verdict
 from loomlab.records.order import Order, order_of
 
@@ -104,7 +105,8 @@ class Experiment:
 
 
 def read_experiment(folder: Path) -> Experiment:
-    """The experiment; raises UsageError where there is no summary, and ParseError for a damaged one."""
+    """The experiment; raises UsageError where there is no summary or as `check_links`, ParseError for a damaged one."""
+    check_links(folder)
     name = folder.resolve().name
     try:
         summary = read_record(folder / "summary.json", Summary)
@@ -159,7 +161,8 @@ def beside(one: Experiment, other: Experiment) -> list[str]:
     both = sorted((one, other), key=lambda each: each.summary.started or "")
     figures = measured_figures([*one.runs, *other.runs])
     told = [
-        f"{each.name}, started {each.summary.started}: {each.order.command if each.order else UNKNOWN}" for each in both
+        f"{each.name}, started {each.summary.started}: {command_of(each.order) if each.order else UNKNOWN}"
+        for each in both
     ]
     rows = [(each, row) for each in both for row in each.rows]
     rows.sort(key=lambda pair: (pair[1].load.unit, pair[1].load.amount, pair[1].approach))

@@ -13,7 +13,8 @@ from loomlab.answer.parity import flat, what_differs
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
 from loomlab.answer.text import markdown, model_notes, readable
 from loomlab.basics.format import fixed, number
-from loomlab.records.files import check_links, read_json, write_text
+from loomlab.plan.planning import command_of
+from loomlab.records.files import read_json, write_text
 from loomlab.report import chart
 from loomlab.report.chart import Drawing, Looks, course_of, looks
 from loomlab.report.experiment import Experiment, csv_of, effect_cell, groups_of, read_experiment, table_of
@@ -32,8 +33,7 @@ MOST_FOUND = 8  # sentences that are open to see
 def write_report(folder: Path) -> Path:
     """The page's path; it, table.csv, plots/ and summary.md are written from the folder, the same bytes each time.
 
-    Raises UsageError and ParseError as `read_experiment` and `check_links`."""
-    check_links(folder)
+    Raises UsageError and ParseError as `read_experiment`."""
     experiment = read_experiment(folder)
     figures, rows = measured_figures(experiment.runs), experiment.rows
     opening, caveats = opening_of(experiment), caveats_of(experiment)
@@ -65,7 +65,7 @@ def write_report(folder: Path) -> Path:
         linked={path.parent.name for path in folder.glob("runs/*/raw")},
         notes=[*model_notes(experiment.runs), *(one for one in experiment.summary.notes if one not in elsewhere)],
         pins=_pins(experiment),
-        command=experiment.order.command if experiment.order and experiment.order.asked else None,
+        command=command_of(experiment.order) if experiment.order and experiment.order.asked else None,
     )  # fmt: skip
     write_text(folder / "report.html", page)
     return folder / "report.html"
