@@ -22,7 +22,8 @@ CLASSPATH = "GPL-2.0 WITH Classpath-exception-2.0"
 # What Python's classifiers, POMs and old crates say instead of an SPDX expression.
 NAMES = {
     r"(The )?Apache( Software)? License(,?( Version)? 2\.0)?|Apache 2\.0": "Apache-2.0",
-    r"MIT License": "MIT",
+    r"(The )?MIT License": "MIT",
+    r'BSD 2-Clause "Simplified" License': "BSD-2-Clause",
     r"BSD License": "BSD",
     r"ISC License \(ISCL\)": "ISC",
     r"Python Software Foundation License": "PSF-2.0",
