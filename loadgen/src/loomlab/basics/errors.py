@@ -1,7 +1,7 @@
 """What can go wrong, by exit code; each message is one sentence: what, the value, the cure."""
 
 import traceback
-from pathlib import PurePath
+from pathlib import Path
 
 EXIT_INVALID = 1
 EXIT_USAGE = 2
@@ -9,6 +9,7 @@ EXIT_HOST = 3
 EXIT_LAB = 4
 EXIT_UNRESOLVED = 5
 EXIT_INTERRUPTED = 130
+PACKAGE = Path(__file__).parents[1]
 
 
 class LoomlabError(Exception):
@@ -40,6 +41,6 @@ def told(error: Exception) -> str:
     if isinstance(error, LoomlabError | OSError):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "loomlab" in PurePath(frame.filename).parts] or frames
-    at = "".join(f" in {PurePath(frame.filename).name}, line {frame.lineno}" for frame in own[-1:])
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(PACKAGE)] or frames
+    at = "".join(f" in {Path(frame.filename).name}, line {frame.lineno}" for frame in own[-1:])
     return f"the lab failed at it ({' '.join(repr(error).split()):.200}{at})"

@@ -21,7 +21,7 @@ from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Lab, this_host
 from loomlab.plan.planning import shell_line, shell_lines
 from loomlab.plan.subject import hide, secrets_of
-from loomlab.records.files import check_links, whole, write_text
+from loomlab.records.files import whole, write_text
 from loomlab.records.models import Summary
 from loomlab.records.order import order_of, read_order, set_state
 
@@ -33,7 +33,6 @@ LEFT = "{0} is being measured by another host: where that host is gone, rm resul
 
 def judge(run_dir: Folder) -> None:
     """Judge a run from its raw files: writes run.json."""
-    check_links(run_dir)
     run = judge_run(run_dir)
     set_state(run_dir, "judged" if run.finished else "failed")
     print(plain(f"{run.approach}: {run.verdict}" + (f": {' '.join(run.reasons)}" if run.reasons else "")))  # noqa: T201
