@@ -12,6 +12,7 @@ import pytest
 
 from loomlab.answer.summary import finish, summarise, unfinished
 from loomlab.basics.errors import ParseError, UsageError
+from loomlab.cli.planning import print_table
 from loomlab.judge.judge import judge_run
 from loomlab.records.files import checksum, read_json, write_json, write_text
 from loomlab.records.order import changing, order_file, read_order
@@ -334,6 +335,7 @@ def test_no_name_and_no_text_moves_a_terminal(tmp_path: Path, capsys: pytest.Cap
     assert exit_code("finish", "--results", str(folder.parent)) == 0
     assert exit_code("judge", str(raw_of(folder).parent)) == 1
     assert exit_code("report", str(folder)) == 0
+    print_table(("claim",), [(title,)])
 
     out, err = capsys.readouterr()
     said = out + err + (folder / "summary.md").read_text()
