@@ -76,6 +76,12 @@ def test_conditions_under_which_the_answer_is_another_are_told(tmp_path: Path) -
     assert len([line for line in lines if line.startswith("| ")]) == 4
 
 
+def test_a_condition_that_is_not_resolved_is_not_said_to_change_nothing(tmp_path: Path) -> None:
+    conditions = {"normal": measured(tmp_path / "a"), "slow": measured(tmp_path / "b", cpu=1.09, spread=0.1)}
+    (line,) = (line for line in flip_lines(conditions, {}) if line.startswith("Not resolved"))
+    assert "slow answers" in line
+
+
 def test_a_search_tells_figures_at_a_share_of_capacity_alone(tmp_path: Path) -> None:
     """At capacity itself the sides are at other rates."""
     lines = flip_lines({"normal": measured(tmp_path / "a"), "capacity": searched(tmp_path / "b", 1, cpu=0.7)}, {})

@@ -128,6 +128,11 @@ compare --tell|90|||||1|GC=g1|
 END
 }
 
+@test "flip takes no answers for slow, and no pool for small, by another delay than the one it knows" {
+  flipping APPROACH=jetty-platform,jetty-virtual DELAY=2000
+  [ "$(cut -d'|' -f 1,4,5 "$LAB/ran" | paste -sd' ')" = "sweep --tell|2000| capacity --tell|2000| sweep --tell|2000|" ] || { cat "$LAB/ran"; return 1; }
+}
+
 @test "flip refuses what are not two, and what sets nothing" {
   flipping APPROACH=headline
   refused 2 APPROACH=headline

@@ -106,7 +106,10 @@ def _answer(found: Sequence[Condition]) -> Iterator[str]:
     yield f"**{normal.word.capitalize()}**, at {normal.label}: {normal.reasons() or 'nothing was measured'}."
     changes = [one for one in others if one.word not in {normal.word, OPEN}]
     yield from (f"**{one.word.capitalize()}**, at {one.label}: {one.reasons()}." for one in changes)
-    if not changes:
+    unresolved = [one.label for one in others if one.word == OPEN != normal.word]
+    if unresolved:
+        yield f"Not resolved at {' and '.join(unresolved)}."
+    elif not changes:
         yield "No other condition that was measured changes that."
 
 
