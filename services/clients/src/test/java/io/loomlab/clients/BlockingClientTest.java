@@ -88,7 +88,7 @@ class BlockingClientTest {
       assertFails(client, 502);
     }
     // Reactor Netty answers before the connection is free again.
-    assertThat(faulty.connections()).isLessThanOrEqualTo(2);
+    assertThat(faulty.connections()).isLessThanOrEqualTo(CONNECTIONS);
   }
 
   @ParameterizedTest
