@@ -80,6 +80,13 @@ def test_a_service_is_loaded_at_its_port_and_no_request_asks_the_labs_backend(tm
     assert SECRET not in order.model_dump_json()
 
 
+def test_how_much_a_service_holds_needs_no_other_load(tmp_path: Path) -> None:
+    order = planned(tmp_path, "capacity", SLO="p99<1s", CONCURRENCY="")
+
+    assert [run.request.capacity_share for run in order.runs[:4]] == [1.0, 0.5, 0.8, 1.1]
+    assert order.runs[0].request.search and order.runs[0].request.foreign
+
+
 def test_limits_names_ports_and_networks_are_the_labs_and_the_rest_the_users(tmp_path: Path) -> None:
     b = "JVM_OPTS=-javaagent:/a.jar -Xmx1g;IMAGE=orders:2"
     order = planned(tmp_path, "compare", A="ENV:COLOUR=$blue", B=b, REPEATS="1", CPU_MODE="quota")

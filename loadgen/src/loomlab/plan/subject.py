@@ -77,7 +77,7 @@ def _mistakes(asked: Asked) -> Iterator[str]:
     yield from (f"{name}={asked.given[name]} is of the lab's own services: {cure}." for name in wrong)
     if not asked.ready:
         yield "READY is not set: use READY=/health, or another path that is answered 2xx when it is ready."
-    if not asked.connections and not asked.rates_rps:
+    if not (asked.connections or asked.rates_rps or asked.objectives):
         yield "CONCURRENCY is not set: use for instance CONCURRENCY=200."
     if "ENDPOINT" in asked.given and asked.requests_file:
         yield f"ENDPOINT={asked.endpoint} does not go with REQUESTS_FILE: leave one out."
