@@ -60,6 +60,14 @@ def test_two_sides_are_a_pair_of_services_with_settings_of_their_own(tmp_path: P
     assert (told[b]["image"], told[b]["pull_policy"]) == ("loom-lab/tomcat-virtual:jdk21", "never")
 
 
+def test_a_pool_and_a_limit_of_a_side_are_set_wherever_they_bound_requests(tmp_path: Path) -> None:
+    told = overlay(compare(tmp_path, APPROACH="tomcat-platform", A="POOL=20", B="LIMIT=50"))
+
+    a, b = (told[f"tomcat-platform-{side}"]["environment"] for side in "ab")
+    assert (a["LAB_BACKEND_CONNECTIONS"], a["LAB_DATABASE_POOL"], "LAB_LIMIT" in a) == ("20", "20", False)
+    assert (b["LAB_LIMIT"], b["LAB_PLATFORM_THREADS"]) == ("50", "50")
+
+
 def test_an_image_of_a_side_is_taken_whatever_its_jdk(tmp_path: Path) -> None:
     assert compare(tmp_path, A="JDK=21;IMAGE=mine:2").sides["tomcat-virtual-a"].image == "mine:2"
 
