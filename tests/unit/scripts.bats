@@ -111,7 +111,7 @@ flipping() {
 sweep --tell|90||||4|||
 capacity --tell||p99<2s|||4|||
 sweep --tell|90||900||4|||
-sweep --tell|90|||31|4|||
+sweep --tell|90|||91|4|||
 sweep --tell|90|||||1||
 END
 }
@@ -128,7 +128,10 @@ compare --tell|90|||||1|GC=g1|
 END
 }
 
-@test "flip takes no answers for slow, and no pool for small, by another delay than the one it knows" {
+@test "flip takes no answers for slow, and no pool for small, by another delay or request than the one it knows" {
+  flipping APPROACH=jetty-platform,jetty-virtual ENDPOINT=/httpbin/block/0.3
+  [ "$(cut -d'|' -f 1 "$LAB/ran" | paste -sd' ')" = "sweep --tell capacity --tell sweep --tell" ] || { cat "$LAB/ran"; return 1; }
+  rm "$LAB/ran"
   flipping APPROACH=jetty-platform,jetty-virtual DELAY=2000
   [ "$(cut -d'|' -f 1,4,5 "$LAB/ran" | paste -sd' ')" = "sweep --tell|2000| capacity --tell|2000| sweep --tell|2000|" ] || { cat "$LAB/ran"; return 1; }
 }
@@ -138,6 +141,15 @@ END
   refused 2 APPROACH=headline
   flipping APPROACH=jetty-virtual A=GC=g1 SLOW='DELY=500'
   refused 2 DELY=500
+  flipping APPROACH=jetty-platform,jetty-virtual SLOW=ENV:X=1 # which of the two would have it?
+  refused 2 ENV:X=1
+  flipping APPROACH=jetty-platform,jetty-virtual SMALL=SCALE=0.1
+  refused 2 SCALE=0.1
+  echo '${PAYMENTS_MS:-1}' >"$BATS_TEST_TMPDIR/mine.yaml"
+  flipping SUBJECTS="$BATS_TEST_TMPDIR/mine.yaml" A=ENV:X=1 SLOW=PAYMENT_MS=9
+  refused 2 PAYMENT_MS=9
+  flipping SUBJECTS="$BATS_TEST_TMPDIR/mine.yaml" A=ENV:X=1 SLOW=PAYMENTS_MS=9
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
 }
 
 # finishing: a lab whose killed experiment cannot be summed up.

@@ -357,7 +357,7 @@ OTHERS = (
         "SLOW",
         "DELAY=2000",
         "flip",
-        "`DELAY=900`; with `DELAY`, or of a service of yours, none",
+        "`DELAY=900`; with `DELAY`, another request, or a service of yours, none",
         "what makes answers slow that it waits for, `;` between several: variables of the lab, `ENV:NAME=` of the "
         "service, or variables of your Compose file",
     ),
@@ -365,7 +365,7 @@ OTHERS = (
         "SMALL",
         "POOL=20",
         "flip",
-        "`POOL` of a third of `RATE`; with `DELAY`, or of a service of yours, none",
+        "`POOL` as large as `RATE`; with `DELAY`, another request, or a service of yours, none",
         "what makes pools small, in the same way",
     ),
     Variable("RESUME", "latest", "finish report", "", "`latest`, or a folder of `results/`"),
