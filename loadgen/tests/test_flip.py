@@ -7,11 +7,12 @@ import pytest
 
 from loomlab.answer.flip import flip_lines
 from loomlab.records.capacity import Capacity
-from loomlab.records.models import Latency, Summary
+from loomlab.records.models import Latency, RuleResult, Summary
 from loomlab.records.order import Order
+from loomlab.records.raw import LiveBytes
 from report_folder import RATE
 from test_capacity import OBJECTIVES
-from test_gate import B, summary_of
+from test_gate import A, B, summary_of
 from test_sides import compare
 
 Measured = tuple[Summary, Order]
@@ -50,6 +51,7 @@ def searched(folder: Path, capacity: float, **ratios: float) -> Measured:
         ({"p99": 1.4}, "Do not"),
         ({"cpu": 0.8, "rss": 1.5}, "It depends"),
         ({"cpu": 1.09, "spread": 0.1}, "Not resolved"),
+        ({"cpu": 1.3, "spread": 0.08}, "Not resolved"),  # p = 0.03, of one figure of several
     ],
 )
 def test_the_answer_is_that_of_the_figures_which_speak_for_one(
@@ -57,6 +59,39 @@ def test_the_answer_is_that_of_the_figures_which_speak_for_one(
 ) -> None:
     lines = flip_lines({"normal": measured(tmp_path, **normal)}, {})
     assert lines[2].startswith(f"**{word}**, at the normal rate: ")
+
+
+def test_what_is_not_known_may_matter(tmp_path: Path) -> None:
+    without_p99, at_least = measured(tmp_path / "a"), searched(tmp_path / "b", 1.5)
+    for run in without_p99[0].runs:
+        run.latency_ms = Latency(p50=905)
+    for run in at_least[0].runs:
+        if run.capacity and run.approach == B:
+            run.capacity.at_least = True
+    for name, condition in (("normal", without_p99), ("capacity", at_least)):
+        lines = flip_lines({"normal": measured(tmp_path / name), name: condition}, {})
+        assert any(line.startswith(("**Not resolved**", "Not resolved")) for line in lines)
+
+
+def test_a_side_that_alone_keeps_up_is_the_answer(tmp_path: Path) -> None:
+    missed = RuleResult(rule="rate_missed", outcome="failed", level="invalid", reason="so")
+    for side, word in ((A, "Switch"), (B, "Do not")):
+        slow, order = measured(tmp_path / side)
+        for run in slow.runs:
+            if run.approach == side:
+                run.verdict, run.rules = "invalid", [missed]
+        lines = flip_lines({"normal": measured(tmp_path / f"{side}-normal"), "slow": (slow, order)}, {})
+        assert any(line.startswith(f"**{word}**, at slow answers: ") for line in lines)
+
+
+def test_a_margin_that_was_declared_is_that_of_memory_too(tmp_path: Path) -> None:
+    summary, order = measured(tmp_path)
+    for run in summary.runs:
+        heap = 2**20 * (0.93 if run.approach == B else 1) + run.repeat
+        run.live_bytes_per_request = LiveBytes(heap=heap, stacks_off_heap=0, kernel=0)
+    for margin, word in ((None, "Does not matter"), (0.05, "Switch")):
+        lines = flip_lines({"normal": (summary.model_copy(update={"margin": margin}), order)}, {})
+        assert lines[2].startswith(f"**{word}**")
 
 
 def test_conditions_under_which_the_answer_is_another_are_told(tmp_path: Path) -> None:
@@ -95,7 +130,10 @@ def test_what_waits_in_pools_and_does_not_count_is_told(tmp_path: Path) -> None:
     summary.runs[0].verdict = "invalid"
     for run in summary.runs:
         run.backend_pool, run.closed_model, run.offered_rps, run.throughput_rps, run.mean_ms = 60, False, 100, 100, 1000
-    lines = flip_lines({"normal": (summary, order)}, {})
+    beyond, _ = measured(tmp_path / "beyond", share=1.1)
+    for run in beyond.runs:
+        run.backend_pool, run.closed_model, run.offered_rps, run.throughput_rps, run.mean_ms = 60, False, 100, 100, 3000
+    lines = flip_lines({"normal": (summary, order), "capacity": (beyond, order)}, {})
     waits = [line for line in lines if " waits " in line]
     assert all("400 ms" in line for line in waits)
     assert (len(waits), sum("1 of 3 runs" in line for line in lines)) == (2, 1)

@@ -1,26 +1,30 @@
 """Whether to switch from the first of two to the second, and under which conditions the answer is another."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
 
 from loomlab.answer.comparisons import compared
-from loomlab.answer.figures import CAPACITY, CPU, MEMORY, P99, RSS, Figure
-from loomlab.answer.loads import counting, load_groups
+from loomlab.answer.figures import CAPACITY, CPU, MEMORY, P99, RSS, THROUGHPUT, Figure
+from loomlab.answer.loads import counting, load_groups, spoilt
 from loomlab.answer.text import table_lines
 from loomlab.basics.format import UNKNOWN, number, plain, signed
 from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Comparison, Contrast
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
-from loomlab.statistics.comparison import CPU_MARGIN, ComparedFigure
+from loomlab.statistics.comparison import CPU_MARGIN, ERROR_RATE, ComparedFigure
 
-CAPACITY_LOAD, SHARE_LOAD = "capacity", "80 % of capacity"
+CAPACITY_LOAD, SHARE_LOAD, SHARE = "capacity", "80 % of capacity", 0.8
 RESIDENT = replace(RSS, compared=ComparedFigure("RSS", "MiB", CPU_MARGIN, "has", "less", "more"))
 SHOWN = (CAPACITY, P99, CPU, MEMORY, RESIDENT)
 SWITCH, STAY, EITHER, DEPENDS, OPEN = "switch", "do not", "does not matter", "it depends", "not resolved"
-CONDITIONS = {"normal": "the normal rate", "capacity": SHARE_LOAD, "slow": "slow answers", "small": "small pools"}
+CONDITIONS = {
+    "normal": "the normal rate", "capacity": "80 % of what each holds", "slow": "slow answers", "small": "small pools",
+}  # fmt: skip
+OVERLOADED = {"rate_missed", "started_too_late", "work_dropped", "too_many_errors", "latency_grew_much"}
+"""Rules that a run breaks whose load is more than its side carries."""
 
 
 class Cell(NamedTuple):
@@ -46,9 +50,13 @@ class Condition(NamedTuple):
         return next((cell.text for cell in self.cells if cell.figure is figure), UNKNOWN)
 
     def reasons(self) -> str:
-        """The figures that speak for its word."""
-        told = [cell for cell in self.cells if cell.speaks_for in {SWITCH, STAY}] or self.cells
-        return ", ".join(f"{cell.figure.title} {cell.text}" for cell in told)
+        """The figures that speak for its word, and those that may yet speak against it."""
+        told = [cell for cell in self.cells if cell.speaks_for in {SWITCH, STAY}]
+        unresolved = [cell for cell in self.cells if cell.speaks_for == OPEN] if told else []
+        said, more = (
+            ", ".join(f"{cell.figure.title} {cell.text}" for cell in cells) for cells in (told or self.cells, unresolved)
+        )
+        return f"{said}; not resolved: {more}" if more else said
 
 
 def pair_of(order: Order) -> tuple[str, str]:
@@ -67,26 +75,50 @@ def flip_lines(measured: Mapping[str, tuple[Summary, Order]], changes: Mapping[s
     known = {cell.figure.key for one in found for cell in one.cells}
     shown = [figure for figure in SHOWN if figure.key in known]
     rows = [[one.label, *(one.text(figure) for figure in shown), one.word] for one in found]
-    seen = [line for name in measured for line in _seen(name, measured[name][0].runs, labels.get(name, "JFR"))]
+    seen = [line for name in measured for line in _seen(name, _runs(measured[name][0]), labels.get(name, "JFR"))]
     heads = ("at", *(figure.title for figure in shown), "so")
     table = table_lines(heads, rows, frozenset({"at", "so"}))
     return [*map(plain, (f"From {before} to {after}?", "", *_answer(found), "", *table, "", *seen))]
 
 
+def _runs(summary: Summary) -> list[Run]:
+    """Those of a condition: of a search, at one share."""
+    return [run for run in summary.runs if run.capacity_share in {None, SHARE}]
+
+
 def _cells(summary: Summary, order: Order, first: str, second: str) -> list[Cell]:
-    """Of a search: capacity itself, and the other figures at that share of it."""
+    """Of a search: capacity itself, and the other figures at that share of it. By Holm's correction for all of them."""
+    import numpy as np  # noqa: PLC0415 - most commands need no scipy, which loads slowly
+
+    from loomlab.statistics.student import holm  # noqa: PLC0415 - as above
+
+    broken = [_breaks(run for run in _runs(summary) if run.approach == name) for name in (first, second)]
+    if broken[0] != broken[1]:
+        word, keeps_up = (SWITCH, second) if broken[0] else (STAY, first)
+        return [Cell(THROUGHPUT, f"that only {keeps_up} keeps up", word)]
     contrast, loads = Contrast(a=second, b=first, kind="settings", differs=[]), load_groups(summary.runs, order)
     searched = any(run.capacity for run in summary.runs)
-    return [
-        _cell(figure, one)
+    found = [
+        (figure, one)
         for figure in SHOWN
+        if figure is P99 or any(figure.of(run) is not None for run in summary.runs)
         for one in compared(figure, [contrast], loads, summary.margin)
-        if one.effect is not None
         if not searched or one.load == (CAPACITY_LOAD if figure is CAPACITY else SHARE_LOAD)
+    ]
+    p_holm = holm(np.array([1.0 if one.p_value is None else one.p_value for _, one in found]))
+    return [
+        _cell(figure, one, summary.margin or CPU_MARGIN, resolved=p < ERROR_RATE)
+        for (figure, one), p in zip(found, p_holm, strict=True)
     ]
 
 
-def _cell(figure: Figure, one: Comparison) -> Cell:
+def _breaks(runs: Iterable[Run]) -> bool:
+    """Whether a side carries the load in none of its runs."""
+    own = [{rule.rule for rule in run.rules if rule.outcome == "failed"} for run in runs if not spoilt(run)]
+    return bool(own) and all(OVERLOADED & rules for rules in own)
+
+
+def _cell(figure: Figure, one: Comparison, margin: float, *, resolved: bool) -> Cell:
     scale = one.b_mean if one.by_difference else 1.0
     known = [value for value in (one.effect, one.low, one.high) if value is not None]
     if not scale or scale <= 0 or len(known) < 3:
@@ -94,9 +126,9 @@ def _cell(figure: Figure, one: Comparison) -> Cell:
     shares = [(value - one.even) / scale for value in known]
     effect, low, high = (signed(100 * share) for share in shares)
     text = f"{effect} % ({low} to {high})"
-    if one.within_margin or (one.by_difference and max(map(abs, shares)) < CPU_MARGIN):
+    if one.within_margin or (one.by_difference and max(map(abs, shares)) < margin):
         return Cell(figure, text, EITHER)
-    if one.swayed or not one.apart:
+    if one.swayed or not resolved:
         return Cell(figure, text, OPEN)
     return Cell(figure, text, SWITCH if (shares[0] > 0) == (figure is CAPACITY) else STAY)
 
