@@ -74,6 +74,12 @@ def test_a_limit_is_held_or_not_or_not_resolved(
     assert re.search(words, got.sentence), got.sentence
 
 
+def test_a_limit_on_what_was_not_measured_is_not_resolved(tmp_path: Path) -> None:
+    order = compare(tmp_path, B="GC=g1", FAIL=f"{CPU_LIMIT};live_bytes_per_request>+10%")
+    summary = summary_of(order, [0.99, 1.0, 1.01], capacity_share=0.8)
+    assert [one.result for one in outcomes_of(summary, order)] == ["within", "unresolved"]
+
+
 def test_of_what_may_be_negative_the_share_is_of_the_mean_of_a(tmp_path: Path) -> None:
     order = compare(tmp_path, B="GC=g1", FAIL="live_bytes_per_request>+10%")
     for more, result in ((1.3, "beyond"), (1.05, "within")):
@@ -176,6 +182,7 @@ def test_a_limit_decides_the_exit_code_and_so_does_a_run_that_a_side_spoilt(
         (" ; ", "it has no limit"),
         ("cpu_ms_per_request>+10ms", "is no limit"),
         ("cpu_ms_per_request>+0%", "is no limit"),
+        ("capacity_rps<-10%", "use make capacity"),
     ],
 )
 def test_an_unknown_figure_or_unit_is_refused(limit: str, cure: str, tmp_path: Path) -> None:

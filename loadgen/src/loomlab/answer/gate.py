@@ -33,13 +33,15 @@ class Outcome(NamedTuple):
 
 
 def outcomes_of(summary: Summary, order: Order) -> list[Outcome]:
-    """One of each limit, load and side: *beyond* where the whole interval is, *within* where none of it is."""
+    """One of each limit, load and side: *beyond* where the whole interval is, *within* where none of it is. One of a
+    limit on what was not measured."""
     loads, base = load_groups(summary.runs, order), next(iter(order.sides), "")
     contrasts = [one for one in summary.contrasts if one.kind == "settings" and one.b == base]
     return [
-        _outcome(limit, one)
+        outcome
         for limit in order.limits
-        for one in compared(FIGURES[limit.figure], contrasts, loads, None)
+        for outcome in [_outcome(limit, one) for one in compared(FIGURES[limit.figure], contrasts, loads, None)]
+        or [Outcome(limit, "any load", base, "unresolved", f"{limit.figure} was not measured.")]
     ]
 
 

@@ -22,6 +22,8 @@ def sides_of(asked: Asked, lab: Lab, subject: Subject | None = None) -> dict[str
         return {}
     if asked.verb not in SIDED:
         return {}
+    if asked.verb == "compare" and any(limit.figure == "capacity_rps" for limit in asked.limits):
+        raise UsageError(f"FAIL={asked.given['FAIL']} needs a search: use make capacity, or leave capacity_rps out.")
     if subject is None and asked.approach not in lab.approaches:
         fact = f"APPROACH={asked.approach} is several" if asked.approach else "APPROACH is not set"
         raise UsageError(
