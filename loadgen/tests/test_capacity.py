@@ -10,6 +10,8 @@ import pytest
 
 from loads import load_of, rate, request_of
 from loomlab.answer.capacity import capacity_lines
+from loomlab.answer.comparisons import compared
+from loomlab.answer.figures import CAPACITY
 from loomlab.answer.loads import load_groups
 from loomlab.basics.errors import UsageError
 from loomlab.plan.planning import command_of, plan, shell_lines
@@ -216,13 +218,19 @@ def run_with(name: str, block: int, rps: float | None, **capacity: Any) -> Run:
 
 
 def test_sentences_tell_the_median_its_interval_and_what_gave_out() -> None:
-    """ln 700 ± t(5) × 0.0266 / √6."""
+    """ln 700 ± (t(5) × 0.0266 / √6 + ln 1.025 / 2); another search's is √2 times as far off."""
     rates = [683.0, 717.0, 683.0, 717.0, 683.0, 717.0]
     runs = [run_with("app", block, rps, failed_rps=740, gave_out="its CPU") for block, rps in enumerate(rates, 1)]
-    holds, *_ = capacity_lines(runs, [])
+    holds, pays = capacity_lines(runs, [])
 
-    assert {"700", "1,200", "0.1", "95", "681", "720", "6", "2.5"} <= figures(holds)
+    assert {"700", "1,200", "0.1", "95", "672", "729", "6", "2.5", "5.86"} <= figures(holds)
     assert "its CPU" in holds and "at least" not in holds
+    assert "3,628" in figures(pays)
+
+
+def test_processes_that_hold_the_same_are_known_to_half_a_step() -> None:
+    holds, _ = capacity_lines([run_with("app", block, 700.0, failed_rps=740) for block in range(1, 7)], [])
+    assert {"691", "709"} <= figures(holds)
 
 
 def test_what_something_else_limited_is_a_lower_bound() -> None:
@@ -240,6 +248,39 @@ def test_an_approach_that_held_nothing_has_a_sentence() -> None:
     assert "3" in figures(sentence)
 
 
+def test_of_a_search_that_does_not_count_it_is_not_said_that_nothing_was_held() -> None:
+    run = run_with("app", 1, 700, trials=[Trial(rate_rps=700, outcome="held", started=1)])
+    (sentence,) = capacity_lines([run.model_copy(update={"verdict": "invalid"})], [])
+    assert figures(sentence) == set()
+
+
+def compared_by_capacity(a: list[float | None], b: list[float | None], at_least: float = 1e9) -> Comparison:
+    """By what their processes hold; from `at_least` on something else gave out."""
+    runs = [
+        run_with(name, block, rps, at_least=bool(rps and rps >= at_least))
+        for name, own in (("a", a), ("b", b))
+        for block, rps in enumerate(own, 1)
+    ]
+    contrast = Contrast(a="a", b="b", kind="controlled", differs=[])
+    (found,) = compared(CAPACITY, [contrast], load_groups(runs), None)
+    return found
+
+
+def test_capacities_a_step_apart_may_be_alike() -> None:
+    """A process that holds almost the next step is told as one that holds the last."""
+    assert compared_by_capacity([700.0] * 6, [700 / 1.024] * 6).word == "no difference"
+    assert compared_by_capacity([800.0] * 6, [700.0] * 6).word == "higher"
+
+
+def test_what_a_search_could_not_find_out_decides_nothing() -> None:
+    """The processes that hold most are lower bounds; and those that hold nothing have no figure."""
+    exact: list[float | None] = [700, 705, 710, 702, 708, 703]
+    some: list[float | None] = [640, 645, 650]
+    assert compared_by_capacity([*some, 642.0, 648.0, 644.0], exact).word == "lower"
+    assert compared_by_capacity([*some, 900.0, 900.0, 900.0], exact, at_least=900).word == "not significant"
+    assert compared_by_capacity([*some, None, None, None], exact).word == "not significant"
+
+
 def test_loads_are_shares_of_capacity() -> None:
     runs = [run_with("app", 1, 700)]
     runs += [run.model_copy(update={"cell": 2, "capacity_share": 0.5, "capacity": None}) for run in runs]
@@ -250,9 +291,9 @@ def test_loads_are_shares_of_capacity() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("not significant", "lower", "lower", "lower"), "80 % of capacity on: the first needs less"),
-        (("higher", "higher", "higher", "higher"), "50 % of capacity on: the first needs more"),
-        (("lower", "higher", "lower", "lower"), "from capacity on: the first needs less"),
+        (("not significant", "lower", "lower", "lower"), "80 % of capacity on: a needs less"),
+        (("higher", "higher", "higher", "higher"), "50 % of capacity on: a needs more"),
+        (("lower", "higher", "lower", "lower"), "from capacity on: a needs less"),
         (("lower", "lower", "lower", "equivalent"), "not found to differ"),
     ],
 )
@@ -266,3 +307,8 @@ def test_two_differ_from_the_smallest_load_above_which_all_words_are_alike(words
 
     assert told in capacity_lines([], [contrast])[0]
     assert capacity_lines([], [contrast.model_copy(update={"comparisons": others})]) == []
+    unknown = made[-1].model_copy(update={"effect": None, "word": "not significant"})
+    without = contrast.model_copy(update={"comparisons": [*made[:-1], unknown]})
+    assert capacity_lines([], [without]) == capacity_lines(
+        [], [contrast.model_copy(update={"comparisons": made[:-1]})]
+    )

@@ -1,5 +1,6 @@
 """How much each approach holds, in sentences."""
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
@@ -31,8 +32,11 @@ def _of(name: str, runs: Sequence[Run]) -> Iterator[str]:
     objective = " and ".join(map(str, runs[0].capacity.objectives if runs[0].capacity else ()))
     known = [run for run in counting(runs) if run.capacity and run.capacity.rps]
     if not known:
-        tried = [trial.rate_rps for run in runs if run.capacity for trial in run.capacity.trials]
-        lowest = f", not even {min(tried):,.0f}/s" if tried else ""
+        trials = [trial for run in runs if run.capacity for trial in run.capacity.trials]
+        if any(trial.outcome == "held" for trial in trials):
+            yield f"No search of {name} counts: its runs are invalid, or were cut off."
+            return
+        lowest = f", not even {min(trial.rate_rps for trial in trials):,.0f}/s" if trials else ""
         yield f"{name} held no rate that was offered{lowest}: {objective} is too much to ask, or it did not answer."
         return
     found = [run.capacity for run in known if run.capacity]
@@ -43,29 +47,30 @@ def _of(name: str, runs: Sequence[Run]) -> Iterator[str]:
     rps, others = number(mean.centre if mean else None), len(runs) - len(known)
     basis = f"{interval}{len(found)} processes, steps of {percent(STEP - 1)}"
     basis += f"; {others} more held nothing, or are invalid" if others else ""
-    yield f"{name} holds {least}{rps} requests/s with {objective} ({basis}). {_gave_out(found)}"
+    yield f"{name} holds {least}{rps} requests/s with {objective} ({basis}). {_gave_out(found)}{further}"
     cost, memory = spread(CPU, known), spread(MEMORY, known)
-    pays = [f"{1000 / cost.centre:,.0f} requests per CPU second"] if cost else []
-    pays += [f"{number(memory.centre)} KiB per in-flight request"] if memory else []
+    pays = [f"serves {1000 / cost.centre:,.0f} requests per CPU second"] if cost else []
+    pays += [f"needs {number(memory.centre)} KiB per in-flight request"] if memory else []
     if pays:
-        yield f"At its capacity {name} takes {' and '.join(pays)}.{further}"
+        yield f"At its capacity {name} {' and '.join(pays)}."
     for cut_off in dict.fromkeys(one.cut_off for one in found if one.cut_off):
         yield f"A search of {name} ended early, because {cut_off}."
 
 
 def _interval(rates_rps: Sequence[float]) -> tuple[str, str]:
-    """Student's, on logarithms, of the median of processes; and within what another such search's result lies."""
+    """Student's, on logarithms, of the median of processes, half a step wider on either side; and within what another
+    such search's result lies."""
     if len(rates_rps) < FEWEST_BLOCKS:
         return "", ""
     import numpy as np  # noqa: PLC0415 - most commands need no scipy, which loads slowly
 
     from loomlab.statistics.student import estimates  # noqa: PLC0415 - as above
 
-    found = estimates(np.log(rates_rps))
+    found = estimates(np.log(rates_rps), math.log(STEP) / 2)
     low, high = np.exp(found.mean + np.array([-1, 1]) * found.half_width)
     again = percent(float(np.expm1(found.half_width * np.sqrt(2))))
     return f"95 % {number(float(low))} to {number(float(high))} for the median of processes; ", (
-        f" Another such search would find it within {again} of this (95 %)."
+        f" Another such search would find a rate within {again} of this (95 %)."
     )
 
 
@@ -83,16 +88,18 @@ def _gave_out(found: Sequence[Capacity]) -> str:
 def _from_on(contrast: Contrast) -> Iterator[str]:
     """The smallest load from which on CPU per request differs there and at all larger ones, by Holm's correction."""
     of_cpu = [
-        (share, one) for one in contrast.comparisons if one.figure == CPU_PER_REQUEST.name and (share := _share(one))
+        (share, one)
+        for one in contrast.comparisons
+        if one.figure == CPU_PER_REQUEST.name and one.effect is not None and (share := _share(one))
     ]
     falling = [one for _, one in sorted(of_cpu, key=lambda pair: pair[0], reverse=True)]
     if not falling:
         return
     apart = [*takewhile(lambda one: one.word in APART and one.word == falling[0].word, falling)]
-    what = f"CPU per request of {contrast.a} and {contrast.b}"
+    what = f"CPU per request of {contrast.a} and {contrast.b}, at shares of what each holds,"
     if apart:
         direction = "less" if apart[0].word == "lower" else "more"
-        yield f"{what} differs from {apart[-1].load} on: the first needs {direction}."
+        yield f"{what} differs from {apart[-1].load} on: {contrast.a} needs {direction}."
     else:
         yield f"{what} is not found to differ from any of these loads on."
 

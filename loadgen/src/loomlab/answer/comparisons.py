@@ -16,6 +16,7 @@ from loomlab.records.contrasts import Comparison, Contrast
 from loomlab.records.files import read_record
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
+from loomlab.run.staircase import STEP
 from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS, ComparedFigure, Observation, Pair
 from loomlab.tools.known import tool
 
@@ -55,27 +56,30 @@ def compared(
 
 
 def _observation(figure: Figure, by: ComparedFigure, load: LoadGroup, tries: Sequence[Run]) -> Observation:
-    """Tails of closed models are lower bounds. Where failures reach a percentile, their time limit is left out."""
+    """Tails of closed models are lower bounds. Where failures reach a percentile, their time limit is left out. Of
+    searches, those that end with a lower bound are left out; those that find nothing are lost."""
     run = counting_try(tries)
     torn, is_spoilt, percentile = load.torn.get(run.run), spoilt(run), by.percentile or 0
     counts, value = run.verdict != "invalid", None if torn else figure.of(run)
     left_out = None if counts else value
     if value is None and percentile and (run.errors or run.dropped) and not torn:
         left_out = 1000.0 * run.load.timeout_s
-    if figure is CAPACITY and run.capacity and run.capacity.at_least and counts:
-        value, torn = None, f"run {run.run} holds at least {value:,.0f} requests/s"
+    why, found_nothing = torn, figure is CAPACITY and value is None
+    if figure is CAPACITY and counts and value is not None and run.capacity and run.capacity.at_least:
+        why, left_out, value = f"run {run.run} holds at least {value:,.0f} requests/s", value, None
     withheld = run.latency_ms.withheld.get(f"p{percentile:g}".replace(".", "_"))
+    resolution = tool(run.tool).resolution_ms if percentile else 0
     return Observation(
         run.repeat,
         run.approach,
         load.label,
         value if counts else None,
-        torn or (withheld if counts else f"run {run.run} is invalid"),
+        why or (withheld if counts else f"run {run.run} is invalid"),
         suspect=run.verdict == "suspect",
         left_out=None if is_spoilt else left_out,
-        lost=not (counts or is_spoilt or torn) and left_out is None,
+        lost=(found_nothing or not counts) and not (is_spoilt or torn) and left_out is None,
         made_again=len(tries) > 1,
-        resolution=tool(run.tool).resolution_ms if percentile else 0,
+        resolution=(STEP - 1) * (value or 0) if figure is CAPACITY else resolution,
         lower_bound=percentile > MEDIAN and run.load.closed_model,
     )
 
