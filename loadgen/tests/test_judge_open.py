@@ -60,6 +60,7 @@ def judged_rates(
     *rates_rps: tuple[int, int],
     failed: int = 0,
     grows_by: float = 0.0,
+    because: str = "timeout",
     lags_ms: Sequence[float] = (0, 0),
     took_ms: Sequence[float] = (LATENCY_MS, LATENCY_MS),
     **others: Any,
@@ -80,7 +81,7 @@ def judged_rates(
         latencies_ms[failed:],
         failed_start_s=starts[:failed],
         failed_latency_ms=[5] * failed,
-        failures={"timeout": failed} if failed else {},
+        failures={because: failed} if failed else {},
         lag_ms=late_ms[failed:],
         failed_lag_ms=late_ms[:failed],
     )
@@ -373,3 +374,18 @@ def test_a_rate_is_not_held_for_a_reason(
     assert trial.outcome == "failed"
     assert trial.why is not None
     assert number is None or number in figures(trial.why)
+
+
+def test_a_percentile_is_met_by_all_but_as_many_as_may_be_longer(judge: Judge, tmp_path: Path) -> None:
+    numbers = np.arange(50 * SECONDS)
+    log = log_of(int(BEGIN) + numbers / 50, np.where(numbers % 10, LATENCY_MS, 1300), lag_ms=0 * numbers)
+    run = judge(log, rates(50))
+
+    outcomes = {most: assessed(run, tmp_path, Objective(figure=most, below=1200)).outcome for most in ("p90", "p95")}
+    assert outcomes == {"p90": "held", "p95": "failed"}
+
+
+def test_a_process_that_is_gone_gave_out(judge: Judge, tmp_path: Path) -> None:
+    lost = assessed(judged_rates(judge, (50, 50), failed=50 * 30, because="connection refused"), tmp_path)
+    assert lost.outcome == "failed"
+    assert "process" in (lost.gave_out or "")
