@@ -78,7 +78,9 @@ def test_a_search_stays_where_generator_files_and_pools_reach(tmp_path: Path) ->
         ({"SLO": "errors<5ms"}, {"5"}),
         ({"SLO": "p97<5s"}, {"5"}),
         ({"SLO": "p99<31s"}, {"31", "30"}),
-        ({"SLO": "errors<60%"}, {"60", "50"}),
+        ({"SLO": "errors<5%"}, {"5", "1", "30"}),
+        ({"SLO": "p99<1100ms", "DELAY": "uniform:200:400"}, {"1100", "1121", "1458"}),
+        ({"SLO": "p99<1500ms", "DELAY": "lognormal:300:900"}, {"1500", "1869", "2431"}),
         ({"SLO": "p99.9<2s", "ENDPOINT": "/capabilities?cpuMicros=50000"}, {"120", "100"}),
     ],
 )
@@ -133,11 +135,11 @@ class Process:
 
 
 def searched(
-    folder: Path, known_rps: float | None = None, limited: bool = False, **process: Any
+    folder: Path, known_rps: float | None = None, limited: bool = False, search: Search = SEARCH, **process: Any
 ) -> tuple[Any, Capacity]:
     """Runs of one process and what its search found; `limited`: by the generator."""
     load = load_of(rate(1500, 10), 2700)
-    requests = [request_of(load, search=SEARCH, capacity_share=1.0)]
+    requests = [request_of(load, search=search, capacity_share=1.0)]
     requests += [request_of(load_of(rate(1500, 20), 2700), capacity_share=share) for share in (0.5, 1.1)]
     runs = [Process(request, folder / f"{number}-app", **process) for number, request in enumerate(requests, 1)]
 
@@ -148,8 +150,8 @@ def searched(
             {"rate_rps": offered, "outcome": outcome, "started": 1, "gave_out": "its CPU", "elsewhere": limited}
         )
 
-    search = CapacitySearch(cast(list[Measurement], runs), cast(Callable[..., Trial], judged), known_rps)
-    assert search.run()
+    of_process = CapacitySearch(cast(list[Measurement], runs), cast(Callable[..., Trial], judged), known_rps)
+    assert of_process.run()
     found = read_record(runs[0].files.capacity, Capacity)
     assert found
     return runs, found
@@ -209,6 +211,16 @@ def test_trials_at_low_rates_last_until_there_are_enough_requests_above_a_percen
         one >= 12 for rps, lasts_s in lasted_s.items() if (one := 0.01 * rps * lasts_s) and lasts_s < LONGEST_TRIAL_S
     )
     assert max(lasted_s.values()) == LONGEST_TRIAL_S
+
+
+@pytest.mark.parametrize(("trial_s", "below_ms", "least_s"), [(300, 1200, 300), (10, 12_000, 18)])
+def test_trials_last_as_long_as_was_asked_for_and_as_slow_answers_need(
+    trial_s: int, below_ms: float, least_s: int, tmp_path: Path
+) -> None:
+    objectives = [Objective(figure="p99", below=below_ms)]
+    search = SEARCH.model_copy(update={"trial_s": trial_s, "objectives": objectives})
+    runs, _ = searched(tmp_path, search=search)
+    assert {one.load.shape.duration_s >= least_s for one in runs[0].asked} == {True}
 
 
 def run_with(name: str, block: int, rps: float | None, **capacity: Any) -> Run:

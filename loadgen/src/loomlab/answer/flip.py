@@ -53,9 +53,8 @@ class Condition(NamedTuple):
         """The figures that speak for its word, and those that may yet speak against it."""
         told = [cell for cell in self.cells if cell.speaks_for in {SWITCH, STAY}]
         unresolved = [cell for cell in self.cells if cell.speaks_for == OPEN] if told else []
-        said, more = (
-            ", ".join(f"{cell.figure.title} {cell.text}" for cell in cells) for cells in (told or self.cells, unresolved)
-        )
+        shown = (told or self.cells, unresolved)
+        said, more = (", ".join(f"{cell.figure.title} {cell.text}" for cell in cells) for cells in shown)
         return f"{said}; not resolved: {more}" if more else said
 
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 from loomlab.records.capacity import PERCENT, Objective
 from loomlab.records.order import Limit
 
-MOST_ERRORS, LONGEST_MS = 0.5, 30_000  # after which every tool gives a request up
+MOST_ERRORS, LONGEST_MS = 0.01, 30_000  # beyond which no run counts, and every tool gives a request up
 
 
 def limits_of(text: Any) -> Any:
@@ -43,8 +43,8 @@ def objectives_of(text: Any) -> Any:
         if not one or (one[1] == "errors") != (one[3] == "%") or not float(one[2]):
             raise ValueError(f"{part!r:.60} is no objective: use for instance p99<1200ms or errors<0.1%")
         below = float(one[2]) * {"ms": 1, "s": 1000, "%": 0.01}[one[3]]
-        if below >= (MOST_ERRORS if one[3] == "%" else LONGEST_MS):
-            raise ValueError(f"{part} is met by whatever answers; use errors below 50 %, and latencies below 30 s")
+        if below > MOST_ERRORS if one[3] == "%" else below >= LONGEST_MS:
+            raise ValueError(f"{part} is more than any run that counts has; use at most 1 % errors, and less than 30 s")
         found.append(Objective.model_validate({"figure": one[1].replace(".", "_"), "below": below}))
     if len({one.figure for one in found}) < len(found) or not found:
         raise ValueError("it has no objective, or a figure twice; use for instance p99<1200ms,errors<0.1%")

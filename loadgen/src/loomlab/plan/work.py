@@ -158,7 +158,7 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
         enough = max(FEWEST_FOR_RATE, int(IN_FLIGHT_FACTOR * (int(rate) + 1) * answer / 1000))
         steps = (RateStep(rate, asked.duration_s or OPEN_RUN_S),)
         shapes.append((connections[0] if connections else enough, OpenRate(steps)))
-    search = searched(asked, room_of(host, asked.size, lab.sizes), endpoint, answer) if asked.objectives else None
+    search = searched(asked, room_of(host, asked.size, lab.sizes), endpoint, delay) if asked.objectives else None
     shapes += search_shapes(search) if search else []
     if not shapes:
         connections = connections or ladder(tool(asked.tool), room_of(host, asked.size, lab.sizes), endpoint, answer)

@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass, replace
+from random import Random
 from urllib.parse import parse_qs, urlsplit
 
 from loomlab.basics.errors import UsageError
@@ -27,6 +28,14 @@ class Delay:
     floor_ms: int  # the shortest it takes
     mean_ms: float
     middle_ms: float  # what half of the answers take at most
+
+    def drawn_ms(self, draw: Random) -> float:
+        """One that the backend may take."""
+        kind, *bounds = self.text.split(":")
+        low, high = map(int, bounds or (kind, kind))
+        if kind == "lognormal":
+            return draw.lognormvariate(math.log(low), math.log(high / low) / NORMAL_P99)
+        return draw.uniform(low, high)
 
 
 def delay_of(text: str) -> Delay:

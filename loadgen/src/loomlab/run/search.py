@@ -119,11 +119,13 @@ class CapacitySearch:
         return trial
 
     def _lasts_s(self, rate_rps: float) -> int:
-        """Until there are enough requests above its percentiles: at low rates that takes longer."""
+        """Until there are enough requests above its percentiles, which takes longer at low rates, and where answers may
+        take long."""
         tails = [1 - PERCENT[one.figure] / 100 for one in self.search.objectives if one.figure in PERCENT]
+        allowed_s = [one.below / 1000 for one in self.search.objectives if one.of_latency]
         answer_s = self.main.endpoint.mean_ms / 1000
         needed_s = max(ABOVE / min(tails) / rate_rps if tails else 0, FEWEST_WAVES * max(answer_s, 1))
-        return min(max(self.search.trial_s, math.ceil(needed_s + answer_s) + 2), LONGEST_TRIAL_S)
+        return max(self.search.trial_s, min(math.ceil(needed_s + max([answer_s, *allowed_s])) + 2, LONGEST_TRIAL_S))
 
     def _keep(self, trial: Measurement) -> None:
         """The trial at capacity becomes the run's own."""
