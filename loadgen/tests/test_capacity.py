@@ -195,8 +195,9 @@ def test_a_process_that_holds_nothing_is_told_and_loaded_no_more(tmp_path: Path)
 
 
 def test_a_process_that_does_not_come_to_rest_ends_its_search(tmp_path: Path) -> None:
-    _, found = searched(tmp_path, stuck_after=700.0)
+    runs, found = searched(tmp_path, stuck_after=700.0)
 
+    assert not any(run.offered for run in runs[1:])
     assert found.cut_off is not None and f"{LONGEST_REST_S}" in figures(found.cut_off)
     assert found.rps is not None and found.rps < 700
     assert [trial.outcome for trial in found.trials].count("failed") == 1

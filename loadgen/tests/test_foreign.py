@@ -5,19 +5,26 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from good import WARMUP
+from loads import load_of, rate, request_of
 from loomlab.basics.errors import HostError
 from loomlab.cli.planning import model_of_user, print_targets
 from loomlab.cli.results import hide_secrets
-from loomlab.records.files import write_json
-from loomlab.records.models import Foreign
+from loomlab.records.endpoints import NO_DELAY
+from loomlab.records.files import read_record, write_json
+from loomlab.records.models import Foreign, Probe
 from loomlab.records.order import order_file
+from loomlab.records.raw import MemoryAnswer
 from loomlab.run import foreign
-from loomlab.run.console import Stop
+from loomlab.run.console import Progress, Stop
 from loomlab.run.foreign import ForeignService
 from loomlab.run.management import Process
+from loomlab.run.measure import Measurement
 from ordered import lab_in
 from served import NOBODY, Served, serving
 from test_subject import planned
@@ -71,6 +78,18 @@ def test_one_that_is_never_ready_is_told_with_what_it_said(monkeypatch: pytest.M
         stop = Stop()
         stop.requested = True
         service(server).wait_until_ready(stop)
+
+
+def test_one_that_an_earlier_load_ended_is_loaded_all_the_same(tmp_path: Path) -> None:
+    load = load_of(rate(50, 10), 20, "/orders/1", origin=NOBODY)
+    request = request_of(load, tool="vegeta", foreign=Foreign(port=1, ready="/ready"), delay=NO_DELAY)
+    earlier = SimpleNamespace(before=MemoryAnswer(asked=0, answered=0), warmup=WARMUP, about=None)
+    run = Measurement(request, tmp_path, NOBODY, Stop(), Progress(io.StringIO()), cast(Measurement, earlier))
+
+    run.begin()
+
+    told = read_record(run.files.probe, Probe)
+    assert told and told.error
 
 
 def test_secrets_are_taken_out_of_logs_alone_and_through_no_link(

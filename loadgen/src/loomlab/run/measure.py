@@ -125,7 +125,8 @@ class Measurement:
         if target.method == "GET":
             headers = tuple(map(_sent, target.headers))
             host, port = address.hostname or "", address.port or 80
-            again_until = time.monotonic() + COMPANIONS_S if self.request.foreign else 0
+            first = self.request.foreign and not self.earlier  # later ones may find it dead by an overload
+            again_until = time.monotonic() + COMPANIONS_S if first else 0
             while True:
                 found = probe(host, port, target.target, headers, timeout_s, self.tool.http)
                 odd = next((one.status for one in found.answers.values() if " 2" not in one.status), found.error)
@@ -134,7 +135,7 @@ class Measurement:
                     break
                 self.stop.pause(1)
             write_json(self.files.probe, found)
-            if self.request.foreign and odd:
+            if first and odd:
                 raise HostError(f"{target.target} of {host} is answered {odd}: only answers 2xx are measured.")
         if self.request.foreign:
             return None

@@ -58,7 +58,7 @@ class CapacitySearch:
         main.measure_memory(replace(main.request.load, connections=self._planned.connections))
         main.finish()
         for run in self.runs[1:]:
-            if not main.stop.requested and found.rps:
+            if not main.stop.requested and found.rps and not found.cut_off:
                 self._load_at(run, found.rps)
         return not main.stop.requested
 
