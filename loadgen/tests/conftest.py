@@ -2,13 +2,19 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from loomlab.judge import facts
+from loomlab.records.models import Run
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools.ab import Ab
-from rawrun import RawRun, StandIn
+from loomlab.tools.tool import ToolReport
+from rawrun import (
+    APPROACH_CPU, SECONDS, Judge, RawRun, StandIn, container, cpu, host_samples, level, load, matrix, ramp,
+)  # fmt: skip
 
 # A busy host is no failure: pytest-timeout ends a test that hangs.
 settings.register_profile(
@@ -34,3 +40,36 @@ def run_dir(tmp_path: Path) -> Path:
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     """Makes every run's tool ab, but for these attributes."""
     return lambda **differs: monkeypatch.setattr(facts, "tool", lambda _: type("StandIn", (Ab,), differs)())
+
+
+@pytest.fixture
+def judge(tmp_path: Path, stand_in: StandIn) -> Judge:
+    """Of a run of a tool that waits for its last answers and tells of each request, in a load of that shape which calls
+    no backend; `cpus` is what each uses of its CPU, `changes` are of the load."""
+
+    def judged(
+        log: RequestLog,
+        shape: dict[str, Any],
+        dropped: int = 0,
+        quota_cpus: float = 0,
+        hangs: Any = (),
+        cpus: dict[str, float] | None = None,
+        **changes: Any,
+    ) -> Run:
+        failed = len(log.failed_start_s) + log.untimed
+        report = ToolReport(
+            completed=len(log), attempted=len(log) + failed, failed=failed, dropped=dropped, duration_s=SECONDS
+        )
+        output = {"name": "vegeta", "requests": lambda *_: log, "report": lambda *_: report}
+        stand_in(discards=False, **output)
+        asked = load("/epoch-millis?delayInMillis=900", shape=shape, **changes)
+        run = RawRun(samples=host_samples(**cpus or {}))
+        run.put("containers", cpu("app", ramp((cpus or {}).get("approach", APPROACH_CPU))))
+        run.request |= {"tool": "vegeta", "load": asked, "hangs": list(hangs), "scenario": "slow", "cell": 2}
+        run.put("backend", matrix("backend_requests_total", ramp(0)))
+        if quota_cpus:
+            quota = container("spec_cpu_quota", level(100_000 * quota_cpus))
+            run.put("containers", quota, container("spec_cpu_period", level(100_000)))
+        return run.judged(tmp_path)
+
+    return judged

@@ -247,4 +247,5 @@ def log_of(start_s: ArrayLike, latency_ms: ArrayLike, **others: Any) -> RequestL
     return RequestLog(np.asarray(start_s, np.float64), np.asarray(latency_ms, np.float64), **others)
 
 
+type Judge = Callable[..., Run]
 type StandIn = Callable[..., None]

@@ -14,12 +14,13 @@ from loomlab.answer.comparisons import compared
 from loomlab.answer.figures import CAPACITY
 from loomlab.answer.loads import load_groups
 from loomlab.basics.errors import UsageError
+from loomlab.cli import measuring
 from loomlab.plan.planning import command_of, plan, shell_lines
 from loomlab.records.capacity import LONGEST_TRIAL_S, Capacity, Objective, Search, Trial
 from loomlab.records.contrasts import Comparison, Contrast
-from loomlab.records.files import RunFiles, read_record
+from loomlab.records.files import RunFiles, read_record, write_json
 from loomlab.records.models import Request, Run
-from loomlab.records.order import Order
+from loomlab.records.order import Order, order_file, read_order
 from loomlab.run.measure import Measurement
 from loomlab.run.search import LONGEST_REST_S, CapacitySearch
 from loomlab.run.staircase import rate_of, rung_of
@@ -103,6 +104,7 @@ class Process:
     stuck_after: float | None = None
     asked: list[Request] = field(default_factory=list)
     earlier: Any = None
+    cost_ms: float | None = None  # at the end of its warm-up
 
     def __post_init__(self) -> None:
         self.files = RunFiles(self.run_dir)
@@ -110,7 +112,8 @@ class Process:
         self.stop = SimpleNamespace(requested=False)
         self.progress = SimpleNamespace(show=lambda *_: None, say=lambda *_: None)
         self.live = SimpleNamespace(phase=lambda *_: None, follow=lambda *_: None)
-        self.warmup = SimpleNamespace(bursts=[])
+        burst = SimpleNamespace(cpu_s=self.cost_ms, jit_cpu_s=0.0, requests=1000)
+        self.warmup = SimpleNamespace(bursts=[burst] if self.cost_ms else [])
         self.endpoint = SimpleNamespace(mean_ms=900.0)
         self.approach = SimpleNamespace(process=lambda: SimpleNamespace(cpus=1, inflight=9 if self.is_stuck else 0))
 
@@ -176,6 +179,42 @@ def test_a_process_whose_like_is_known_begins_a_tenth_below_it(tmp_path: Path) -
     assert found.trials[0].rate_rps == rate_of(rung_of(720) - 4)
     assert found.rps == rate_of(rung_of(700))
     assert len(runs[0].offered) <= 10
+
+
+def test_where_only_the_warm_up_is_known_a_process_begins_at_half_of_its_cpu(tmp_path: Path) -> None:
+    _, found = searched(tmp_path, cost_ms=2.0)
+
+    assert found.trials[0].rate_rps == rate_of(rung_of(250))
+
+
+def test_a_search_begins_by_the_first_that_found_something_and_what_was_not_made_is_planned_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = order_of(tmp_path / "lab", REPEATS="3", SEED="1")
+    folder = tmp_path / order.experiment
+    folder.mkdir()
+    write_json(order_file(folder), order)
+    dirs = [folder / "runs" / one.run for one in order.runs]
+    runs = [
+        SimpleNamespace(request=one.request, run_dir=path, files=RunFiles(path))
+        for one, path in zip(order.runs, dirs, strict=True)
+    ]
+    for run in runs:
+        run.files.raw.mkdir(parents=True)
+    for run, rps in ((runs[0], None), (runs[4], 700.0)):
+        write_json(run.files.capacity, Capacity(objectives=OBJECTIVES, rps=rps))
+    known: list[float | None] = []
+
+    def search(own: Any, _: object, known_rps: float | None) -> Any:
+        known.append(known_rps)
+        return SimpleNamespace(run=lambda: own[0].files.tool.write_text("{}"))
+
+    monkeypatch.setattr(measuring, "CapacitySearch", search)
+    assert measuring._search(cast(Any, runs[8:]))  # noqa: SLF001
+
+    assert known == [700]
+    states = {run.run: run.state for run in read_order(folder).runs}
+    assert [states.get(run.run_dir.name) for run in runs[8:]] == ["finished", None, None, None]
 
 
 @pytest.mark.parametrize("holds", [1e9, 700.0])

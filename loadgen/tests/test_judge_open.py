@@ -1,7 +1,7 @@
 """From the raw files of rates and users to run.json; what the tool told is simulated."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,50 +9,16 @@ import numpy as np
 import pytest
 
 from loomlab.basics.errors import UsageError
-from loomlab.judge.trial import assess
-from loomlab.records.capacity import Objective, Search, Trial
 from loomlab.records.endpoints import Delay, answer_ms, delay_of, endpoint_of, with_wait, with_work
-from loomlab.records.files import RunFiles
 from loomlab.records.load import Target
 from loomlab.records.models import Run
-from loomlab.records.requestlog import RequestLog
-from loomlab.tools.tool import ToolReport
-from rawrun import BEGIN, LATENCY_MS, SECONDS, RawRun, StandIn, at, container, level, load, log_of, matrix, ramp
+from rawrun import BEGIN, LATENCY_MS, SECONDS, Judge, at, log_of
 from saying import failed, figures, told
 
 
 def rates(*offered_rps: int) -> dict[str, Any]:
     steps = [{"rate_rps": rate, "duration_s": SECONDS // len(offered_rps)} for rate in offered_rps]
     return {"kind": "open-rate", "steps": steps}
-
-
-type Judge = Callable[..., Run]
-
-
-@pytest.fixture
-def judge(tmp_path: Path, stand_in: StandIn) -> Judge:
-    """Of a run of a tool that waits for its last answers and tells of each request, in a load of that shape which calls
-    no backend; `changes` are of the load."""
-
-    def judged(
-        log: RequestLog, shape: dict[str, Any], dropped: int = 0, quota_cpus: float = 0, hangs: Any = (), **changes: Any
-    ) -> Run:
-        failed = len(log.failed_start_s) + log.untimed
-        report = ToolReport(
-            completed=len(log), attempted=len(log) + failed, failed=failed, dropped=dropped, duration_s=SECONDS
-        )
-        output = {"name": "vegeta", "requests": lambda *_: log, "report": lambda *_: report}
-        stand_in(discards=False, **output)
-        asked = load("/epoch-millis?delayInMillis=900", shape=shape, **changes)
-        run = RawRun()
-        run.request |= {"tool": "vegeta", "load": asked, "hangs": list(hangs), "scenario": "slow", "cell": 2}
-        run.put("backend", matrix("backend_requests_total", ramp(0)))
-        if quota_cpus:
-            quota = container("spec_cpu_quota", level(100_000 * quota_cpus))
-            run.put("containers", quota, container("spec_cpu_period", level(100_000)))
-        return run.judged(tmp_path)
-
-    return judged
 
 
 def judged_rates(
@@ -333,59 +299,3 @@ def test_what_is_no_delay_is_refused_with_its_value_and_examples(text: str) -> N
     said = str(refused.value)
     assert repr(text) in said
     assert "such as 300, uniform:200:400" in said
-
-
-OBJECTIVES = [Objective(figure="p99", below=1200), Objective(figure="errors", below=0.001)]
-
-
-def assessed(run: Run, folder: Path, *objectives: Objective) -> Trial:
-    assert run.rate
-    search = Search(objectives=[*objectives] or OBJECTIVES, start_rps=1, most_rps=100, held_s=2, trial_s=10)
-    return assess(RunFiles(folder / "1-app"), search)
-
-
-def test_a_rate_is_held_where_the_objective_is_met_and_nothing_grows(judge: Judge, tmp_path: Path) -> None:
-    held = assessed(judged_rates(judge, (50, 50)), tmp_path)
-
-    assert (held.outcome, held.why, held.gave_out) == ("held", None, None)
-    assert (held.rate_rps, held.p99_ms) == (50, 920)
-
-
-@pytest.mark.parametrize(
-    ("course", "objectives", "number"),
-    [
-        ({"took_ms": [1300]}, [], "1,300"),
-        ({"grows_by": 1.0}, [Objective(figure="p99", below=9000)], None),
-        ({"failed": 40}, [], "2"),
-        ({}, [Objective(figure="p50", below=900)], "920"),
-        ({}, [Objective(figure="max", below=920)], "920"),
-        ({}, [Objective(figure="mean", below=919)], "920"),
-    ],
-)
-def test_a_rate_is_not_held_for_a_reason(
-    course: dict[str, Any],
-    objectives: list[Objective],
-    number: str | None,
-    judge: Judge,
-    tmp_path: Path,
-) -> None:
-    trial = assessed(judged_rates(judge, (50, 50), **course), tmp_path, *objectives)
-
-    assert trial.outcome == "failed"
-    assert trial.why is not None
-    assert number is None or number in figures(trial.why)
-
-
-def test_a_percentile_is_met_by_all_but_as_many_as_may_be_longer(judge: Judge, tmp_path: Path) -> None:
-    numbers = np.arange(50 * SECONDS)
-    log = log_of(int(BEGIN) + numbers / 50, np.where(numbers % 10, LATENCY_MS, 1300), lag_ms=0 * numbers)
-    run = judge(log, rates(50))
-
-    outcomes = {most: assessed(run, tmp_path, Objective(figure=most, below=1200)).outcome for most in ("p90", "p95")}
-    assert outcomes == {"p90": "held", "p95": "failed"}
-
-
-def test_a_process_that_is_gone_gave_out(judge: Judge, tmp_path: Path) -> None:
-    lost = assessed(judged_rates(judge, (50, 50), failed=50 * 30, because="connection refused"), tmp_path)
-    assert lost.outcome == "failed"
-    assert "process" in (lost.gave_out or "")

@@ -52,6 +52,15 @@ def test_a_plain_request_has_the_documented_defaults(tmp_path: Path) -> None:
     assert (order.note, order.suspect, order.margin) == (None, [], None)
 
 
+def test_a_limit_is_the_pool_of_platform_threads(tmp_path: Path) -> None:
+    order = planned(tmp_path, limit=50)
+    assert (order.settings["LIMIT"], order.runs[0].settings["PLATFORM_THREADS"]) == ("50", "50")
+    with pytest.raises(UsageError, match="use one of them"):
+        planned(tmp_path, limit=50, platform_threads=40)
+    with pytest.raises(UsageError, match="use STYLE=lean"):
+        planned(tmp_path, limit=50, style="idiomatic")
+
+
 def test_variables_become_an_order(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     variables = {"CONCURRENCY": "50", "DURATION": "2m", "WARMUP_CAP": "45", "GC": "zgc", "RATE": "", "MARGIN": "0.05",
