@@ -106,7 +106,7 @@ def _cells(summary: Summary, order: Order, first: str, second: str) -> list[Cell
     ]
     p_holm = holm(np.array([1.0 if one.p_value is None else one.p_value for _, one in found]))
     return [
-        _cell(figure, one, summary.margin or CPU_MARGIN, resolved=p < ERROR_RATE)
+        _cell(figure, one, summary.margin or CPU_MARGIN, resolved=bool(p < ERROR_RATE))
         for (figure, one), p in zip(found, p_holm, strict=True)
     ]
 

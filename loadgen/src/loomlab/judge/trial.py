@@ -114,7 +114,7 @@ class _Window:
 def _at_limit(run: Run) -> Iterator[str]:
     """What of the service was, the likeliest cause first."""
     if any(word in reason.lower() for reason in run.failures for word in GONE):
-        yield "its process, to which no one could connect any more,"
+        yield "its process (connections were refused)"
     if run.cpus_used and run.cpus_given and run.cpus_used >= FULL * run.cpus_given:
         collecting = run.gc.cpu_share or 0
         yield "its CPU" if collecting < COLLECTING else f"its CPU, {percent(collecting)} of it for garbage collection"
