@@ -13,8 +13,19 @@ from loomlab.records.requestlog import RequestLog
 from loomlab.tools.ab import Ab
 from loomlab.tools.tool import ToolReport
 from rawrun import (
-    APPROACH_CPU, SECONDS, Judge, RawRun, StandIn, container, cpu, host_samples, level, load, matrix, ramp,
-)  # fmt: skip
+    APPROACH_CPU,
+    SECONDS,
+    Judge,
+    RawRun,
+    StandIn,
+    container,
+    cpu,
+    host_samples,
+    level,
+    load,
+    matrix,
+    ramp,
+)
 
 # A busy host is no failure: pytest-timeout ends a test that hangs.
 settings.register_profile(

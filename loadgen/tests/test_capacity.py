@@ -210,7 +210,7 @@ def test_a_search_begins_by_the_first_that_found_something_and_what_was_not_made
         return SimpleNamespace(run=lambda: own[0].files.tool.write_text("{}"))
 
     monkeypatch.setattr(measuring, "CapacitySearch", search)
-    assert measuring._search(cast(Any, runs[8:]))  # noqa: SLF001
+    assert measuring._search(cast(Any, runs[8:]))
 
     assert known == [700]
     states = {run.run: run.state for run in read_order(folder).runs}
@@ -361,6 +361,4 @@ def test_two_differ_from_the_smallest_load_above_which_all_words_are_alike(words
     assert capacity_lines([], [contrast.model_copy(update={"comparisons": others})]) == []
     unknown = made[-1].model_copy(update={"effect": None, "word": "not significant"})
     without = contrast.model_copy(update={"comparisons": [*made[:-1], unknown]})
-    assert capacity_lines([], [without]) == capacity_lines(
-        [], [contrast.model_copy(update={"comparisons": made[:-1]})]
-    )
+    assert capacity_lines([], [without]) == capacity_lines([], [contrast.model_copy(update={"comparisons": made[:-1]})])

@@ -58,7 +58,7 @@ def test_a_limit_is_the_pool_of_platform_threads(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="use one of them"):
         planned(tmp_path, limit=50, platform_threads=40)
     with pytest.raises(UsageError, match="use STYLE=lean"):
-        planned(tmp_path, limit=50, style="idiomatic")
+        planned(tmp_path, limit=50, settings={"STYLE": "idiomatic"})
 
 
 def test_variables_become_an_order(tmp_path: Path) -> None:

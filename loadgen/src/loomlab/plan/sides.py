@@ -72,8 +72,8 @@ def _side(letter: str, text: str, asked: Asked, lab: Lab, subject: Subject | Non
             raise UsageError(f"{letter}: {name} is nothing that one side may have of its own: {cure}.")
     own = lab.asked(asked.verb, given)
     side.settings = {name: own.settings.get(name, "") for name in side.settings}
-    if limit := side.settings.get("LIMIT"):  # of platform threads the pool is the limit
-        side.settings["PLATFORM_THREADS"] = limit
+    limit = side.settings.get("LIMIT")  # of platform threads the pool is the limit
+    side.settings |= {"PLATFORM_THREADS": limit} if limit else {}
     side.environment |= {name: side.settings[one] for name, one in variables.items() if one in side.settings}
     if "JDK" in side.settings and side.image is None:
         side.image = lab.image_of(approach, own.jdk)
