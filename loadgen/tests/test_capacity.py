@@ -26,7 +26,7 @@ from loomlab.run.search import LONGEST_REST_S, CapacitySearch
 from loomlab.run.staircase import rate_of, rung_of
 from ordered import STAMP, TWO_CPUS, lab_in
 from report_folder import run_of
-from saying import figures
+from saying import STOLEN, figures
 
 SLO = "p99<1200ms,errors<0.1%"
 OBJECTIVES = [Objective(figure="p99", below=1200), Objective(figure="errors", below=0.001)]
@@ -278,6 +278,13 @@ def test_sentences_tell_the_median_its_interval_and_what_gave_out() -> None:
     assert {"700", "1,200", "0.1", "95", "672", "729", "6", "2.5", "5.86"} <= figures(holds)
     assert "its CPU" in holds and "at least" not in holds
     assert "3,628" in figures(pays)
+
+
+def test_a_process_that_was_searched_again_is_one() -> None:
+    runs = [run_with("app", block, 700.0 + block, failed_rps=740) for block in range(1, 7)]
+    first = runs[0].model_copy(update={"verdict": "invalid", "rules": [STOLEN]})
+    again = runs[0].model_copy(update={"run": f"{first.run}-try-2"})
+    assert capacity_lines([first, again, *runs[1:]], []) == capacity_lines(runs, [])
 
 
 def test_processes_that_hold_the_same_are_known_to_half_a_step() -> None:

@@ -139,6 +139,8 @@ END
 @test "flip refuses what are not two, and what sets nothing" {
   flipping APPROACH=headline
   refused 2 APPROACH=headline
+  flipping APPROACH=jetty-virtual,jetty-virtual
+  refused 2 APPROACH=jetty-virtual,jetty-virtual
   flipping APPROACH=jetty-virtual A=GC=g1 SLOW='DELY=500'
   refused 2 DELY=500
   flipping APPROACH=jetty-platform,jetty-virtual SLOW=ENV:X=1 # which of the two would have it?

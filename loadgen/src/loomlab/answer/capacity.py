@@ -7,7 +7,7 @@ from itertools import takewhile
 from statistics import fmean
 
 from loomlab.answer.figures import CAPACITY, CPU, MEMORY, spread
-from loomlab.answer.loads import counting
+from loomlab.answer.loads import counting, replaced
 from loomlab.basics.format import number, percent
 from loomlab.basics.grouping import grouped
 from loomlab.records.capacity import Capacity
@@ -30,6 +30,8 @@ def capacity_lines(runs: Sequence[Run], contrasts: Sequence[Contrast]) -> list[s
 
 def _of(name: str, runs: Sequence[Run]) -> Iterator[str]:
     objective = " and ".join(map(str, runs[0].capacity.objectives if runs[0].capacity else ()))
+    others = replaced(runs)
+    runs = [run for run in runs if run.run not in others]
     known = [run for run in counting(runs) if run.capacity and run.capacity.rps]
     if not known:
         trials = [trial for run in runs if run.capacity for trial in run.capacity.trials]
@@ -44,9 +46,9 @@ def _of(name: str, runs: Sequence[Run]) -> Iterator[str]:
     least = "at least " if any(one.at_least for one in found) else ""
     interval, further = _interval([one.rps or 0.0 for one in found]) if whole else ("", "")
     mean = spread(CAPACITY, known)
-    rps, others = number(mean.centre if mean else None), len(runs) - len(known)
+    rps, more = number(mean.centre if mean else None), len(runs) - len(known)
     basis = f"{interval}{len(found)} processes, steps of {percent(STEP - 1)}"
-    basis += f"; {others} more held nothing, or are invalid" if others else ""
+    basis += f"; {more} more held nothing, or are invalid" if more else ""
     yield f"{name} holds {least}{rps} requests/s with {objective} ({basis}). {_gave_out(found)}{further}"
     cost, memory = spread(CPU, known), spread(MEMORY, known)
     pays = [f"serves {1000 / cost.centre:,.0f} requests per CPU second"] if cost else []
