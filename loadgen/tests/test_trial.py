@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from loomlab.judge.trial import assess
+from loomlab.judge.trial import assess, at_limit
 from loomlab.records.capacity import Objective, Search, Trial
 from loomlab.records.files import RunFiles
 from loomlab.records.models import Run
 from rawrun import BEGIN, LATENCY_MS, SECONDS, Judge, log_of
+from report_folder import run_of
 from saying import figures
 from test_judge_open import judged_rates, rates
 
@@ -88,3 +89,25 @@ def test_what_was_full_gave_out_and_what_the_host_spoilt_says_nothing(
 ) -> None:
     trial = assessed(judged_rates(judge, (50, 50), took_ms=[took_ms], cpus=cpus), tmp_path)
     assert (trial.outcome, trial.gave_out, trial.elsewhere) == (outcome, gave_out, elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("bound", "what"),
+    [
+        ("limit", "at once"),
+        ("platform_threads", "threads"),
+        ("backend_pool", "the backend"),
+        ("database_pool", "the database"),
+    ],
+)
+def test_a_bound_that_is_nearly_used_up_gave_out(bound: str, what: str) -> None:
+    """By 100 requests a second that take half a second."""
+    rated = {"closed_model": False, "offered_rps": 100, "mean_ms": 500, "cpus_used": 0.5, "backend_pool": None}
+    assert [*at_limit(run_of("app", **rated | {bound: 60}))] == []
+    (gave_out,) = at_limit(run_of("app", **rated | {bound: 55}))
+    assert what in gave_out
+
+
+def test_files_that_ran_out_gave_out() -> None:
+    (gave_out,) = at_limit(run_of("app", cpus_used=0.5, failures={"Cannot assign requested address": 3}))
+    assert "files" in gave_out

@@ -45,7 +45,7 @@ def assess(files: RunFiles, search: Search) -> Trial:
     why = next(_not_held(run, facts, search), None) or next((rule.reason for rule in failures), None)
     if why is None:
         return trial
-    gave_out = _limited_by(beside) if beside else next(_at_limit(run), None)
+    gave_out = _limited_by(beside) if beside else next(at_limit(run), None)
     more = {"outcome": "failed", "why": why, "gave_out": gave_out, "elsewhere": beside is not None}
     return trial.model_copy(update=more)
 
@@ -111,7 +111,7 @@ class _Window:
         return at_once[1] - at_once[0]
 
 
-def _at_limit(run: Run) -> Iterator[str]:
+def at_limit(run: Run) -> Iterator[str]:
     """What of the service was, the likeliest cause first."""
     if any(word in reason.lower() for reason in run.failures for word in GONE):
         yield "its process (connections were refused)"
