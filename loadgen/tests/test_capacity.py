@@ -301,6 +301,11 @@ def test_what_something_else_limited_is_a_lower_bound() -> None:
     assert "the load generator" in capacity_lines(runs, [])[0]
 
 
+def test_of_a_search_that_ended_early_it_is_not_said_that_nothing_gave_out() -> None:
+    holds, _, early = capacity_lines([run_with("app", 1, 300, at_least=True, cut_off="it hangs")], [])
+    assert ("Nothing gave out" in holds, "it hangs" in early) == (False, True)
+
+
 def test_an_approach_that_held_nothing_has_a_sentence() -> None:
     trial = Trial(rate_rps=3, outcome="failed", started=1)
     (sentence,) = capacity_lines([run_with("app", 1, None, trials=[trial])], [])
