@@ -45,7 +45,9 @@ def certified(folder: Path) -> tuple[ssl.SSLContext, Path]:
 
 def planned(folder: Path, verb: str = "run-users", **given: str) -> Order:
     lab = lab_in(folder)
-    asked = {name: value for name, value in ({"TARGET": URL, "CONCURRENCY": "20", "SEED": "1"} | given).items() if value}
+    asked = {
+        name: value for name, value in ({"TARGET": URL, "CONCURRENCY": "20", "SEED": "1"} | given).items() if value
+    }
     return plan(lab.asked(verb, asked), TWO_CPUS, lab, STAMP)
 
 
@@ -153,6 +155,14 @@ def test_nothing_is_asked_of_it_but_its_path_of_readiness() -> None:
         Target("http://nobody.invalid:80", "/health").wait_until_ready(Stop())
 
 
+def test_more_connections_than_ports_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loomlab.run.foreign.PORTS", tmp_path / "range")
+    (tmp_path / "range").write_text("1000\t1099\n")
+    Target(NOBODY, None, 100).wait_until_ready(Stop())
+    with pytest.raises(HostError, match="101 connections need more than this host's 100 ports"):
+        Target(NOBODY, None, 101).wait_until_ready(Stop())
+
+
 def test_a_certificate_is_checked_before_any_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context, authority = certified(tmp_path)
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
@@ -173,7 +183,7 @@ OUTSIDE: dict[str, Any] = {
 
 def outside() -> RawRun:
     """A good run of what the lab does not run."""
-    run = RawRun(metrics={}, about=None, delays={"before": None, "after": None})
+    run = RawRun(metrics={}, about={}, delays={"before": None, "after": None})
     run.request |= OUTSIDE
     return run
 
@@ -184,7 +194,14 @@ def test_the_clients_side_alone_is_judged_and_the_rest_is_not_applicable(tmp_pat
     assert (run.verdict, run.reasons, run.sight) == ("valid", [], "answers")
     assert not unknown(run.rules)
     outcomes = {one.rule: one.outcome for one in run.rules}
-    ours = ("generator_cpus", "generator_thread", "generator_wait_p99", "foreign_cpu", "connections_lost", "littles_law")
+    ours = (
+        "generator_cpus",
+        "generator_thread",
+        "generator_wait_p99",
+        "foreign_cpu",
+        "connections_lost",
+        "littles_law",
+    )
     assert {outcomes[name] for name in ours} == {"passed"}
     theirs = ("container_failed", "metrics_missing", "monitoring_gone", "backend_cpus", "gc_heavy", "other_approach")
     assert {outcomes[name] for name in (*theirs, "generator_quota")} == {"does not apply"}

@@ -15,9 +15,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{lookup_host, TcpStream};
 use tokio::task::JoinHandle;
-use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tokio_rustls::TlsConnector;
+
+/// The certificates that the image trusts.
+const DEBIANS: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 /// A kind of request, as the load file has it; `body` names a file.
 #[derive(Deserialize)]
@@ -64,11 +68,12 @@ pub fn address_of(origin: &str) -> &str {
     origin.split_once("://").map_or(origin, |(_, address)| address)
 }
 
-/// By the certificates of SSL_CERT_FILE, or the system's.
+/// By the certificates of SSL_CERT_FILE, or the image's.
 fn trusting(address: &str) -> Result<(TlsConnector, ServerName<'static>), Box<dyn Error>> {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
     let mut trusted = RootCertStore::empty();
-    trusted.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let file = std::env::var("SSL_CERT_FILE").unwrap_or_else(|_| DEBIANS.to_owned());
+    trusted.add_parsable_certificates(CertificateDer::pem_file_iter(file)?.collect::<Result<Vec<_>, _>>()?);
     let config = ClientConfig::builder().with_root_certificates(trusted).with_no_client_auth();
     Ok((TlsConnector::from(Arc::new(config)), ServerName::try_from(host.to_owned())?))
 }

@@ -41,7 +41,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str, model: Model | None = N
     size = size_of(asked.size, host, work.connections, lab.sizes, 2 if work.pairs else 1, asked.cpus)
     if asked.cpu_mode == "quota":
         size = by_quota(size, host)
-    if work.foreign and work.foreign.origin:  # the rest is left to what runs on this host beside the load generator
+    if work.loads[0].origin:  # the rest is left to what runs on this host beside the load generator
         size |= {"LOADGEN_CPUSET": size["MONITORING_CPUSET"], "LOADGEN_CPUS": "0"}
     pool, suspicion = backend_pool(work, host)
     if host.free_mb < FREE_MB:
@@ -112,10 +112,8 @@ def _notes(work: Work) -> Iterator[str]:
     if asked.sweep and work.repeats < FEWEST_REPEATS:
         fact = f"REPEATS={work.repeats} gives no interval: use REPEATS={FEWEST_REPEATS} or more"
         yield f"{fact}, and REPEATS={SWEEP_REPEATS} or more for one that is not coarse."
-    if work.foreign and len({(target.target, target.method, target.body) for target in work.loads[0].targets}) == 1:
-        yield "Every request is the same, so the service may answer from a cache: REQUESTS_FILE has others."
-    if work.subject and work.subject.told:
-        yield f"{work.subject.service} runs as your Compose file has it: {', '.join(work.subject.told)}."
+    if work.foreign:
+        yield from _notes_of_foreign(work)
     if (
         work.search
         and work.endpoint.waits_as_configured
@@ -125,10 +123,18 @@ def _notes(work: Work) -> Iterator[str]:
         yield f"{fact}: DELAY=uniform:200:400 is more like a service."
     if work.why_alone:
         yield f"Each approach is measured alone, because {work.why_alone}."
-    if work.foreign and work.foreign.origin:
-        yield f"{work.foreign.origin} is not run by the lab: only what its answers show is measured."
-    elif asked.sweep and len(work.subjects) == 1 and not work.search:
+    if asked.sweep and len(work.subjects) == 1 and not work.search and not work.loads[0].origin:
         yield f"APPROACH={work.approaches[0]} is compared with nothing: name a second one, or use AA=1."
+
+
+def _notes_of_foreign(work: Work) -> Iterator[str]:
+    """Of a service of the user's."""
+    if len({(target.target, target.method, target.body) for target in work.loads[0].targets}) == 1:
+        yield "Every request is the same, so the service may answer from a cache: REQUESTS_FILE has others."
+    if work.subject and work.subject.told:
+        yield f"{work.subject.service} runs as your Compose file has it: {', '.join(work.subject.told)}."
+    if origin := work.loads[0].origin:
+        yield f"{origin} is not run by the lab: only what its answers show is measured."
 
 
 def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[PlannedRun]:

@@ -92,7 +92,9 @@ def _mistakes(asked: Asked) -> Iterator[str]:
     if target:
         cure = "leave it out, or measure a service that the lab runs (SUBJECTS, IMAGE)"
         wrong = (name for name in asked.given if name in OF_CONTAINERS)
-        yield from (f"{name}={asked.given[name]} does not go with TARGET, which the lab does not run: {cure}." for name in wrong)
+        yield from (
+            f"{name}={asked.given[name]} does not go with TARGET, which the lab does not run: {cure}." for name in wrong
+        )
     wrong = (name for name in asked.given if name in WITHOUT)
     yield from (f"{name}={asked.given[name]} is of the lab's own services: {cure}." for name in wrong)
     if not asked.ready and not target:

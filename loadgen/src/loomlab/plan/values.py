@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from loomlab.plan.scenarios import rising, whole_seconds
-from loomlab.records.endpoints import LONGEST_MS, delay_of
+from loomlab.records.endpoints import LONGEST_MS
 
 MOST_OPTIONS = 200
 PATHS = ("/capabilities", "/meetings", "/epoch-millis", "/movies", "/pinned", "/orders", "/orders/slow")
@@ -90,7 +90,7 @@ def address_of(url: str) -> Address:
     port = int(found[2] or {"http": 80, "https": 443}[scheme])
     if not 1 <= port <= 65535:
         raise ValueError("its port is not from 1 to 65535")
-    name = re.sub("[^a-z0-9.-]+", "-", f"{found[1]}-{port}".lower()).strip("-.")
+    name = "-".join(re.findall("[a-z0-9.]+", f"{found[1]}-{port}".lower()))
     return Address(f"{scheme}://{found[1]}:{port}", port, name, found[3])
 
 

@@ -10,9 +10,21 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from loomlab.basics.errors import UsageError
 from loomlab.plan.objectives import limits_of, objectives_of
 from loomlab.plan.values import (
-    PAGE, Decimal, Flag, Parts, Port, Rate, Rising, Seconds, Share, Whole, address_of, endpoint_of_any, jvm_options,
-    known, written,
-)  # fmt: skip
+    PAGE,
+    Flag,
+    Parts,
+    Port,
+    Rate,
+    Rising,
+    Seconds,
+    Share,
+    Whole,
+    address_of,
+    endpoint_of_any,
+    jvm_options,
+    known,
+    written,
+)
 from loomlab.records.capacity import Objective
 from loomlab.records.endpoints import NO_DELAY, delay_of
 from loomlab.records.files import NAME, Record, checked
@@ -70,8 +82,8 @@ class Asked(Record):
     )  # fmt: skip
     target: Annotated[str, checked(address_of)] | None = variable(
         "TARGET", OF_TARGETS,
-        "a URL that the lab only loads ([what it then knows](../how-to/target.md)), in place of `APPROACH`; its path and "
-        "query are the request",
+        "a URL that the lab only loads ([what it then knows](../how-to/target.md)), in place of `APPROACH`; its path "
+        "and query are the request",
         "none", "https://orders.example.org/orders/1",
     )  # fmt: skip
     ca_file: str | None = variable(

@@ -183,7 +183,7 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
         sides=sides_of(asked, lab, subject),
         search=search,
     )
-    alone = search or asked.design == "alone" or origin
+    alone = asked.design == "alone" or search is not None or origin != ""
     return in_pairs(work, host, lab) if asked.sweep and not alone else work
 
 

@@ -4,6 +4,7 @@ nothing of one that the lab does not run."""
 import re
 import time
 from contextlib import suppress
+from pathlib import Path
 
 from prometheus_client.samples import Sample
 
@@ -18,17 +19,22 @@ CONTAINERS = "http://cadvisor:8080/metrics?max_age=0s"
 CPU, MEMORY, TOTAL = "container_cpu_usage_seconds_total", "container_memory_rss", "total"
 LABEL = "container_label_com_docker_compose"
 LONGEST_START_S, LOOK_EVERY_S = 120, 0.2
+PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 UNREACHED = "check TARGET, and CA_FILE for https; to Docker Desktop, this host's loopback is host.docker.internal"
 
 
 class Target(Management):
     """A service that the lab does not run. Nothing is asked of it but what it is loaded with, and READY."""
 
-    def __init__(self, origin: str, ready: str | None) -> None:
-        self.origin, self._ready = origin, ready
+    def __init__(self, origin: str, ready: str | None, connections: int = 1) -> None:
+        self.origin, self._ready, self._connections = origin, ready, connections
 
     def wait_until_ready(self, stop: Stop) -> None:  # noqa: ARG002 - it runs, or does not
-        """Raises HostError where it does not answer 2xx."""
+        """Raises HostError where it does not answer 2xx, or this host has too few ports for so many connections."""
+        first, last = map(int, PORTS.read_text(encoding="ascii").split())
+        if self._connections > (ports := last - first + 1):
+            cure = "raise net.ipv4.ip_local_port_range, or use a lower CONCURRENCY"
+            raise HostError(f"{self._connections} connections need more than this host's {ports} ports: {cure}.")
         try:
             if self._ready:
                 answered(f"{self.origin}{self._ready}")

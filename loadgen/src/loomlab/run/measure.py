@@ -224,8 +224,10 @@ def _service_of(request: Request) -> Management:
     if foreign is None:
         return Management(request.name)
     if foreign.origin:
-        return Target(foreign.origin, foreign.ready)
-    return ForeignService(request.name, foreign, request.quota_cpus or len(parse_cpu_list(request.approach_cpus) or ()) or None)
+        return Target(foreign.origin, foreign.ready, request.load.connections)
+    return ForeignService(
+        request.name, foreign, request.quota_cpus or len(parse_cpu_list(request.approach_cpus) or ()) or None
+    )
 
 
 def _sent(header: str) -> str:

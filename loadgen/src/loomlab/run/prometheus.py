@@ -47,9 +47,9 @@ class LimitedSocket(socket.socket):
             raise TimeoutError("timed out")
         self.settimeout(left_s)
 
-    def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
+    def recv_into(self, buffer: Any, nbytes: int | None = None, flags: int = 0) -> int:
         self.limit()
-        return super().recv_into(buffer, nbytes, flags)
+        return super().recv_into(buffer, nbytes or 0, flags)
 
 
 class LimitedTls(LimitedSocket, ssl.SSLSocket):

@@ -114,7 +114,7 @@ class Vegeta(Program):
     shapes = ("open-rate",)
     instead = "ab, hey or users"
     cpu_ms_per_request = 0.2
-    counter = 'request_seconds_count{job="vegeta"}'
+    counter: str | None = 'request_seconds_count{job="vegeta"}'
 
     def settings(self, load: Load, ramp_s: int) -> dict[str, Any]:  # noqa: ARG002
         assert isinstance(load.shape, OpenRate)
