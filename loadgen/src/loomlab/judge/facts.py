@@ -45,9 +45,8 @@ class Facts:
         self.warmup = read_record(files.warmup, Warmup)
         self.metrics = Metrics(read_record(files.metrics, MetricsLog), request.name)
         self.host = read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={})
-        self.sight: Sight = "jvm" if self.metrics.of_jvm else "container"
-        if request.foreign is None or request.outside:
-            self.sight = "answers" if request.outside else "lab"
+        of_users: Sight = "jvm" if self.metrics.of_jvm else "container"
+        self.sight: Sight = "answers" if request.outside else of_users if request.foreign else "lab"
         self.about = read_json(files.about)
         try:
             self.container: Container | None = INSPECTED.validate_python(read_json(files.container))[0]

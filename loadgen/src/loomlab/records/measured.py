@@ -142,7 +142,9 @@ class Measured(Record):
     lab_connections: Counter = Field(3, description="The lab's own connections among them")
     host_sampled: bool = True
     backend_metrics_missing_ratio: Figure = Field(1.0, description="Share of the run without the backend's metrics")
-    foreign_cpu_share: Figure | None = Field(None, description="Share of the approach's CPUs that other programs took")
+    foreign_cpu_share: Figure | None = Field(
+        None, description="Share of the approach's CPUs that other programs took; seen by `answers`, of the generator's"
+    )
     clock_step_s: Figure | None = Field(None, description="How far the clock was set during the run")
     steal_shares: dict[str, Figure] | None = Field(None, description="Share that the hypervisor took, by part")
     stolen_of_needed: Figure | None = Field(None, description="The same, of the time the approach needed its CPUs")

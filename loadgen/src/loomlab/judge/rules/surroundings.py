@@ -190,10 +190,8 @@ def _foreign(name: str, level: Level, limit: float, most: float = math.inf) -> R
             fact = f"Other programs took {percent(share)} of the time of the {whose}'s CPUs"
             yield f"{fact} (the limit is {percent(limit)}): stop them, and measure again."
 
-    check.__name__, check.__doc__ = (
-        name,
-        "Other programs on the approach's CPUs; on the generator's, where the lab does not run the service.",
-    )
+    check.__name__ = name
+    check.__doc__ = "Other programs on the approach's CPUs; on the generator's, if the lab does not run the service."
     return rule(level, f"> {percent(limit)}", host_cause=True)(check)
 
 
