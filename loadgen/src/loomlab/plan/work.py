@@ -183,8 +183,8 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
         sides=sides_of(asked, lab, subject),
         search=search,
     )
-    alone = asked.design == "alone" or search is not None or origin != ""
-    return in_pairs(work, host, lab) if asked.sweep and not alone else work
+    singly = asked.design == "alone" or search is not None or origin != ""
+    return in_pairs(work, host, lab) if asked.sweep and not singly else work
 
 
 def _endpoint_of(targets: Sequence[Target], delay: Delay) -> Endpoint:
