@@ -24,15 +24,18 @@ use_plan() { # LINES: exports its settings, whatever the environment says; the r
   NOTE=$(sed -n 's/^NOTE=\(..*\)/note: \1/p' <<<"$1") RUNS_TOTAL=$(grep -c . <<<"$RUNS") EXPERIMENT=$LAB_RESULTS/$LAB_EXPERIMENT
 }
 
+outside() { [ -n "${TARGET:-}" ]; } # whether the lab does not run what it measures, and so starts and stops nothing
+behind() { outside || echo backend ${LAB_DATABASE:+database}; }
+
 services_of_plan() { cut -d' ' -f2 <<<"$RUNS" | tr , '\n' | awk '!seen[$0]++'; }
 
 begin_experiment() {
   local up runs
   rm -f "$EXPERIMENT/.again"
-  up=$(services_up)
+  up=$(outside || services_up)
   STOPPED=$(grep -xF "$(approaches)" <<<"$up" | paste -sd' ' - || true)
   UP_BEFORE=$(grep -xE 'prometheus|cadvisor|backend|database' <<<"$up" | paste -sd' ' - || true)
-  STARTED=$(printf '%s\n' prometheus cadvisor backend ${LAB_DATABASE:+database} | grep -vxF "$up" | paste -sd' ' - || true)
+  STARTED=$(outside || printf '%s\n' prometheus cadvisor $(behind) | grep -vxF "$up" | paste -sd' ' - || true)
   [ -z "$STOPPED" ] || compose stop --timeout 5 $STOPPED >/dev/null 2>&1 || exit "$HOST_CANNOT"
   write_engine_facts || exit "$LAB_FAILED"
   export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
@@ -55,7 +58,7 @@ write_engine_facts() {
   facts=$(docker info --format '"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
  "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
  "cgroup": {{json .CgroupVersion}}, "runc": {{json .RuncCommit.ID}}') || return
-  for service in ${APPROACHES//,/ } backend loadgen ${LAB_DATABASE:+database}; do images+=", \"$service\": \"$(image_id "$service")\""; done
+  for service in ${APPROACHES//,/ } $(behind) loadgen; do images+=", \"$service\": \"$(image_id "$service")\""; done
   [ -z "$STOPPED" ] || notes="\"stopped for the experiment and started again after it: $STOPPED\""
   rm -f "$file"
   printf '{%s,\n "inherited": {"MAX_CONNECTIONS": "%s", "BACKLOG": "%s"},\n "container_metrics": "%s",
@@ -97,7 +100,7 @@ measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
   export "${@:3}"
   label="$RUN_NUMBER/$RUNS_TOTAL $(tr , '\n' <<<"$1" | sed 's/^[0-9]*-//' | awk '!seen[$0]++' | paste -sd, - | sed 's/,/, /')"
   say "[$label] starting; about $(((EXPECTED_S + 59) / 60)) min left, $(((LONGEST_S + 59) / 60)) at most"
-  start_services --wait $UNDER_TEST ||
+  outside || start_services --wait $UNDER_TEST ||
     { [ -n "$SUBJECT" ] && die "$HOST_CANNOT" "$UNDER_TEST did not start: start it by docker compose up, and read its log."; } ||
     say "[$label] did not become ready: measuring it anyway; its log will be in runs/${1%%,*}/raw/"
   ready=$SECONDS

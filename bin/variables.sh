@@ -6,7 +6,7 @@ set -euo pipefail
 # docs/tools/draw wrote it: name, example, verbs (! after those that need it), and `plan` where a plan sets it.
 VARIABLES=$LAB_ROOT/bin/variables.tsv
 # What a user's shell may export for purposes of its own is not handed to verbs that do not take it.
-COMMON=" NAME KEEP SCALE TOOL DESIGN JDK JFR CPU_MODE BESIDE SIZE BENCHMARK SHORT PART TRIES VARIABLE A B C FAIL SLO SLOW SMALL LIMIT POOL SUBJECTS SERVICE IMAGE PORT READY METRICS REQUESTS_FILE "
+COMMON=" NAME KEEP SCALE TOOL DESIGN JDK JFR CPU_MODE BESIDE SIZE BENCHMARK SHORT PART TRIES VARIABLE A B C FAIL SLO SLOW SMALL LIMIT POOL SUBJECTS TARGET CA_FILE SERVICE IMAGE PORT READY METRICS REQUESTS_FILE "
 
 variable_names() { cut -f 1 "$VARIABLES"; }
 check_variables() { # VERB: refuses one that lacks what it needs, and what the environment has and the verb does not take
@@ -44,7 +44,7 @@ ask_loomlab() {
 }
 
 # read_users_files: leaves what Compose makes of SUBJECTS in MODEL, in SECRET_VARIABLES what headers and sides have as ${NAME}, and in
-# OF_USER the options of containers that need these and the folder of REQUESTS_FILE.
+# OF_USER the options of containers that need these, the folder of REQUESTS_FILE, and CA_FILE.
 OF_USER=() SECRET_VARIABLES="" MODEL=""
 export -n MODEL
 read_users_files() {
@@ -54,6 +54,11 @@ read_users_files() {
     folder=$(cd "$(dirname "$REQUESTS_FILE")" 2>/dev/null && pwd -P) && [ -f "$REQUESTS_FILE" ] && [[ $folder != *:* ]] ||
       die "$BAD_REQUEST" "REQUESTS_FILE=$REQUESTS_FILE is no file, or in a folder with a colon in its name: name another one."
     OF_USER=(--volume "$folder:/requests:ro")
+  fi
+  if [ -n "${CA_FILE:-}" ]; then
+    folder=$(cd "$(dirname "$CA_FILE")" 2>/dev/null && pwd -P) && [ -f "$CA_FILE" ] && [[ $folder != *:* ]] ||
+      die "$BAD_REQUEST" "CA_FILE=$CA_FILE is no file, or in a folder with a colon in its name: name another one."
+    OF_USER+=(--volume "$folder/${CA_FILE##*/}:/ca.pem:ro" --env SSL_CERT_FILE=/ca.pem)
   fi
   SECRET_VARIABLES=$({ echo "${A:-}${B:-}${C:-}" && cat "${REQUESTS_FILE:-/dev/null}"; } |
     grep -oE '\$\{[A-Za-z_][A-Za-z0-9_]*\}' | tr -d '${}' | sort -u || true)

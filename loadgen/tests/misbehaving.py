@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -116,15 +117,17 @@ async def _answer(writer: asyncio.StreamWriter, body: bytes, fault: str = "well"
 
 
 @contextmanager
-def running(address: str = "", delay_s: float = 0.0, behaviour: str = "well") -> Iterator[Misbehaving]:
+def running(
+    address: str = "", delay_s: float = 0.0, behaviour: str = "well", tls: ssl.SSLContext | None = None
+) -> Iterator[Misbehaving]:
     """The server, ready when the block is entered: on port 8080 of a loopback address, with its management port 8081;
     without an address, on a free port."""
     server, loop, host = Misbehaving(delay_s, behaviour), asyncio.new_event_loop(), address or "127.0.0.1"
     ports = [(server.traffic, 8080), (server.management, 8081)] if address else [(server.traffic, 0)]
     listening = [
-        loop.run_until_complete(asyncio.start_server(serve, host, port, backlog=4096)) for serve, port in ports
+        loop.run_until_complete(asyncio.start_server(serve, host, port, backlog=4096, ssl=tls)) for serve, port in ports
     ]
-    server.origin = f"http://{host}:{listening[0].sockets[0].getsockname()[1]}"
+    server.origin = f"http{'s' * bool(tls)}://{host}:{listening[0].sockets[0].getsockname()[1]}"
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     try:

@@ -24,6 +24,7 @@ from loomlab.tools.hey import Hey
 from loomlab.tools.programs import METRICS_PORT, LabUsers, Program, Vegeta
 from loomlab.tools.tool import Tool, ToolReport
 from misbehaving import BODY, Misbehaving, running
+from test_target import certified
 
 DELAY_S = 0.1
 SLACK_S = 15  # what a host that is busy adds, where only order or a least time matters
@@ -77,6 +78,24 @@ def test_a_closed_load_sends_its_requests_over_its_connections(server: Misbehavi
     assert all(1000 * DELAY_S <= latency < 1000 * (DELAY_S + SLACK_S) for latency in log.latency_ms)
     assert 8 * DELAY_S <= (report.duration_s or 0) < 8 * DELAY_S + SLACK_S
     assert median(log.lag_ms) < 0.5
+
+
+@pytest.mark.real_tool
+@BOTH
+def test_a_certificate_is_trusted_by_the_users_file_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: Program, shape: Shape
+) -> None:
+    context, authority = certified(tmp_path)
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    with running(tls=context) as server:
+        left_by = started(tool, load_of(server, shape), tmp_path)
+        assert left_by.wait(timeout=60) == 0
+        refused, _ = left(tool, tmp_path)
+        assert (refused.completed, server.asked) == (0, [])
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+        report, log = run(tool, load_of(server, shape), tmp_path)
+    assert report.completed == len(log) == len(server.asked) > 0
+    assert (report.failed, report.non_2xx) == (0, 0)
 
 
 @TOOLS

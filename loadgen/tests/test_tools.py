@@ -317,7 +317,7 @@ def test_what_users_is_given(tmp_path: Path) -> None:
     spike = load_file(LabUsers(), load_of(SPIKE), tmp_path)
     closed = load_file(LabUsers(), load_of(Closed(100, 9)), tmp_path)
 
-    assert (spike["address"], spike["think_seconds"], spike["dealt_to_requests"]) == ("app:8080", [1, 3], False)
+    assert (spike["origin"], spike["think_seconds"], spike["dealt_to_requests"]) == ("http://app:8080", [1, 3], False)
     assert spike["stages"] == [{"users": 20, "seconds": 5}, {"users": 0, "seconds": 1}]
     assert (closed["think_seconds"], closed["most_requests"], closed["dealt_to_requests"]) == ([0, 0], 100, True)
     assert closed["stages"] == [{"users": 20, "seconds": 0}, {"users": 20, "seconds": 9}]

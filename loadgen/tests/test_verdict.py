@@ -224,7 +224,7 @@ def test_a_quota_that_was_asked_for_may_throttle() -> None:
 
 def test_of_a_service_of_the_users_nothing_is_asked_that_it_need_not_tell() -> None:
     untold = {
-        "foreign": True, "tells_jvm": False, "about_told": False, "process_restarts": None, "swapped_ratio": None,
+        "sight": "container", "about_told": False, "process_restarts": None, "swapped_ratio": None,
         "gc_share": None, "platform_threads": None, "connections_opened": 5000, "backend_requests_per_request": 7.0,
         "backend_calls": 0, "backend_connections_opened": 100,
     }  # fmt: skip
@@ -234,13 +234,13 @@ def test_of_a_service_of_the_users_nothing_is_asked_that_it_need_not_tell() -> N
     names = ("gc_heavy", "process_restarted", "compilers_unknown", "connections_reopened", "other_backend_requests")
     assert {outcomes[name] for name in names} == {"does not apply"}
 
-    jvm = {one.rule: one.outcome for one in judge(**untold | {"tells_jvm": True}, **warmup(compiled=None)).rules}
+    jvm = {one.rule: one.outcome for one in judge(**untold | {"sight": "jvm"}, **warmup(compiled=None)).rules}
     assert {jvm[name] for name in ("gc_heavy", "process_restarted", "compilers_unknown")} == {"could not be checked"}
     assert jvm["other_approach"] == "does not apply"
 
 
 def test_companions_of_a_service_of_the_users_may_limit_the_run() -> None:
-    assert failed(judge(foreign=True, backend_calls=0, backend_cpus_full=0.5).rules) == {"backend_cpus"}
+    assert failed(judge(sight="container", backend_calls=0, backend_cpus_full=0.5).rules) == {"backend_cpus"}
     assert not failed(judge(backend_calls=0, backend_requests_per_request=0.0, backend_cpus_full=0.5).rules)
 
 

@@ -43,6 +43,23 @@ teardown() { stop_lab; }
   [ -z "$kept" ] || { echo "$kept"; return 1; }
 }
 
+@test "what the lab does not run is loaded where it answers, and asked before any load" {
+  local target
+  target=$(docker run --detach --rm --cpuset-cpus 0 --publish 127.0.0.1:18080:8000 loom-lab-foreign/uvicorn)
+  until [ "$(http_get 18080 / 2>/dev/null)" = "an answer" ]; do sleep 0.1; done
+  start_lab run-users TARGET=http://127.0.0.1:18080/x $SHORT
+  end_of_lab
+  docker rm --force "$target" >/dev/null
+  went_well "$status" "$log" || { cat "$log"; return 1; }
+  [ "$(run_of '.runs[0] | [.approach, .errors, .throughput_rps > 100, .cpu_seconds, .sight] | tojson')" = \
+    '["127.0.0.1-18080",0,true,null,"answers"]' ]
+  [ -z "$(run_of '[.runs[0].rules[] | select(.outcome == "could not be checked").rule] | join(" ")')" ]
+  start_lab run-users TARGET=http://127.0.0.1:18080/x $SHORT
+  end_of_lab
+  [ "$status" -ne 0 ]
+  grep -q 'loom-lab: http://127.0.0.1:18080 did not answer' "$log" || { cat "$log"; return 1; }
+}
+
 @test "what pins virtual threads to their carriers is recorded, in a run of which nothing is compared" {
   start_lab run-hey APPROACH=tomcat-virtual JDK=21 "ENDPOINT=/pinned?delayInMillis=50" JFR=1 $SHORT
   end_of_lab

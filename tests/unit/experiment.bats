@@ -53,6 +53,16 @@ order() { grep -oE "$1" "$ASKED" | paste -sd' ' -; }
   grep -q 'rm --stop --force prometheus cadvisor backend' "$ASKED"
 }
 
+@test "what the lab does not run is measured, and nothing of the lab is started or stopped" {
+  export UP=a PAIR='run 1-127.0.0.1-80 127.0.0.1-80 EXPECTED_S=120 LONGEST_S=300'
+  TARGET=http://127.0.0.1/x CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ -z "$(order '^(up|stop|rm --stop) .*')" ] || { cat "$ASKED"; return 1; }
+  [ "$(order 'runs/[^ ]* --start')" = "runs/1-127.0.0.1-80 --start" ]
+  run grep -c '"backend"' "$EXPERIMENT/engine.json"
+  [ "$output" = 0 ]
+}
+
 @test "the runs of a block of a pair have both approaches up, one generator, and each its own files" {
   export PAIR='run 1-a,2-a-twin,3-a,4-a-twin a,a-twin,a,a-twin GC=g1 EXPECTED_S=120 LONGEST_S=300'
   CONCURRENCY=7 run "$LAB/bin/run" run-ab

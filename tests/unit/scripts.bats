@@ -154,6 +154,20 @@ END
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
 }
 
+@test "a target's certificates are checked by those of CA_FILE, and a verb that needs containers takes no target" {
+  stubbed_lab
+  stub docker "case \"\$*\" in *' loom-lab/loadgen plan run-users --tell') echo \"\$*\" >>$LAB/ran ;; esac"
+  touch "$BATS_TEST_TMPDIR/ca.pem"
+  export PLAN=1 CONCURRENCY=1
+  TARGET=https://localhost/x CA_FILE=$BATS_TEST_TMPDIR/ca.pem run "$LAB/bin/run" run-users
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  grep -qF -- "--volume $BATS_TEST_TMPDIR/ca.pem:/ca.pem:ro --env SSL_CERT_FILE=/ca.pem" "$LAB/ran" || { cat "$LAB/ran"; return 1; }
+  TARGET=https://localhost/x CA_FILE=$BATS_TEST_TMPDIR/none run "$LAB/bin/run" run-users
+  refused 2 CA_FILE= "no file"
+  run "$LAB/bin/variables.sh" compare TARGET
+  refused 2 TARGET "make compare" sweep
+}
+
 # finishing: a lab whose killed experiment cannot be summed up.
 finishing() {
   stubbed_lab

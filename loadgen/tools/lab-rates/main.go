@@ -118,7 +118,11 @@ func read(path string) (*load, []vegeta.Target, error) {
 	return asked, targets, nil
 }
 
+// expose serves live figures, unless the port is 0.
 func expose(metrics *prom.Metrics, port int) error {
+	if port == 0 {
+		return nil
+	}
 	registry := prometheus.NewRegistry()
 	if err := metrics.Register(registry); err != nil {
 		return err

@@ -12,8 +12,16 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{lookup_host, TcpStream};
 use tokio::task::JoinHandle;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use tokio_rustls::TlsConnector;
+
+/// The certificates that the image trusts.
+const DEBIANS: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 /// A kind of request, as the load file has it; `body` names a file.
 #[derive(Deserialize)]
@@ -41,19 +49,48 @@ impl Kind {
     }
 }
 
+/// Where all users connect.
+pub struct Server {
+    addresses: Vec<SocketAddr>,
+    tls: Option<(TlsConnector, ServerName<'static>)>,
+}
+
+impl Server {
+    pub async fn at(origin: &str) -> Result<Server, Box<dyn Error>> {
+        let address = address_of(origin);
+        let tls = if origin.starts_with("https:") { Some(trusting(address)?) } else { None };
+        Ok(Server { addresses: lookup_host(address).await?.collect(), tls })
+    }
+}
+
+/// Host and port.
+pub fn address_of(origin: &str) -> &str {
+    origin.split_once("://").map_or(origin, |(_, address)| address)
+}
+
+/// By the certificates of SSL_CERT_FILE, or the image's.
+fn trusting(address: &str) -> Result<(TlsConnector, ServerName<'static>), Box<dyn Error>> {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
+    let mut trusted = RootCertStore::empty();
+    let file = std::env::var("SSL_CERT_FILE").unwrap_or_else(|_| DEBIANS.to_owned());
+    trusted.add_parsable_certificates(CertificateDer::pem_file_iter(file)?.collect::<Result<Vec<_>, _>>()?);
+    let config = ClientConfig::builder().with_root_certificates(trusted).with_no_client_auth();
+    Ok((TlsConnector::from(Arc::new(config)), ServerName::try_from(host.to_owned())?))
+}
+
 /// What sends requests, and the task that moves their bytes.
 type Connection = (SendRequest<Full<Bytes>>, JoinHandle<()>);
 
 /// Opens its connection with the first request and again where it was closed; follows no redirect, sends nothing twice.
 pub struct Client {
-    addresses: Arc<[SocketAddr]>,
+    server: Arc<Server>,
     timeout: Duration,
     connection: Option<Connection>,
 }
 
 impl Client {
-    pub fn new(addresses: Arc<[SocketAddr]>, timeout: Duration) -> Client {
-        Client { addresses, timeout, connection: None }
+    pub fn new(server: Arc<Server>, timeout: Duration) -> Client {
+        Client { server, timeout, connection: None }
     }
 
     /// Status and length of the answer's body, or why there is none within the time-out.
@@ -75,12 +112,12 @@ impl Client {
     }
 
     async fn open(&self) -> Result<Connection, Box<dyn Error + Send + Sync>> {
-        let stream = TcpStream::connect(&*self.addresses).await?;
+        let stream = TcpStream::connect(&*self.server.addresses).await?;
         stream.set_nodelay(true)?;
-        let (mut sender, driver) = handshake(TokioIo::new(stream)).await?;
-        let driver = tokio::spawn(async { drop(driver.await) });
-        sender.ready().await?;
-        Ok((sender, driver))
+        match &self.server.tls {
+            Some((connector, name)) => speaking(connector.connect(name.clone(), stream).await?).await,
+            None => speaking(stream).await,
+        }
     }
 
     async fn answer(&mut self, message: &Message) -> Result<(u16, u64), Box<dyn Error + Send + Sync>> {
@@ -99,6 +136,16 @@ impl Client {
         }
         Ok((status, bytes))
     }
+}
+
+async fn speaking<S>(stream: S) -> Result<Connection, Box<dyn Error + Send + Sync>>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (mut sender, driver) = handshake(TokioIo::new(stream)).await?;
+    let driver = tokio::spawn(async { drop(driver.await) });
+    sender.ready().await?;
+    Ok((sender, driver))
 }
 
 /// In a word or two, the same for all errors of a kind, without a comma.

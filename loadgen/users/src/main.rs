@@ -8,11 +8,10 @@ mod slices;
 mod stays;
 
 use async_io::Timer;
-use client::{Client, Kind, Message};
+use client::{address_of, Client, Kind, Message, Server};
 use rows::{Request, Rows};
 use serde::Deserialize;
 use stays::{stays, Stage, Stay};
-use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,7 +23,8 @@ const FLUSH: Duration = Duration::from_secs(1);
 
 #[derive(Deserialize)]
 struct Load {
-    address: String,
+    /// Scheme, host and port.
+    origin: String,
     timeout_ms: u64,
     requests: Vec<Kind>,
     /// Each request is of the next kind; else each user is.
@@ -82,7 +82,7 @@ fn run(load: &str, rows: &str, report: &str) -> Result<(), Box<dyn std::error::E
     let shared = Arc::new(Shared {
         kinds: std::mem::take(&mut load.requests)
             .into_iter()
-            .map(|kind| kind.read(&load.address))
+            .map(|kind| kind.read(address_of(&load.origin)))
             .collect::<Result<_, _>>()?,
         dealt_to_requests: load.dealt_to_requests,
         think_seconds: load.think_seconds,
@@ -101,15 +101,15 @@ fn run(load: &str, rows: &str, report: &str) -> Result<(), Box<dyn std::error::E
 }
 
 async fn serve(load: &Load, shared: &Arc<Shared>) -> Result<(), Box<dyn std::error::Error>> {
-    let addresses: Arc<[SocketAddr]> = tokio::net::lookup_host(&load.address).await?.collect();
+    let server = Arc::new(Server::at(&load.origin).await?);
     let timeout = Duration::from_millis(load.timeout_ms);
     if load.in_slices {
-        return slices::serve(&load.stages[0], &addresses, timeout, shared).await;
+        return slices::serve(&load.stages[0], &server, timeout, shared).await;
     }
     let begin = Instant::now() + START;
     let mut users = Vec::new();
     for (number, stays) in stays(&load.stages).into_iter().enumerate() {
-        let client = Client::new(addresses.clone(), timeout);
+        let client = Client::new(server.clone(), timeout);
         users.push(tokio::spawn(user(number, client, stays, begin, shared.clone())));
     }
     let flushing = shared.clone();

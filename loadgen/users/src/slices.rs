@@ -1,11 +1,10 @@
 //! Loads that stdin asks for, one after another, over connections that are kept between them.
 
-use crate::client::Client;
+use crate::client::{Client, Server};
 use crate::rows::Request;
 use crate::stays::Stage;
 use crate::Shared;
 use std::error::Error;
-use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +15,7 @@ use tokio::sync::{mpsc, watch};
 /// is given back.
 pub async fn serve(
     stage: &Stage,
-    addresses: &Arc<[SocketAddr]>,
+    server: &Arc<Server>,
     timeout: Duration,
     shared: &Arc<Shared>,
 ) -> Result<(), Box<dyn Error>> {
@@ -24,7 +23,7 @@ pub async fn serve(
     let (begin, _) = watch::channel(());
     let (ended, mut ends) = mpsc::channel(users);
     for number in 0..users {
-        let client = Client::new(addresses.clone(), timeout);
+        let client = Client::new(server.clone(), timeout);
         let wait = Duration::from_secs_f64(stage.seconds * number as f64 / users as f64);
         tokio::spawn(user(number, wait, client, begin.subscribe(), ended.clone(), shared.clone()));
     }

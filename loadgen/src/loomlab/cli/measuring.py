@@ -48,7 +48,7 @@ def measure(
     for side in {run.request.name: run for run in runs}.values():
         side.wait_until_ready()
     for run in runs:
-        if run.request.foreign:
+        if run.request.foreign and not run.request.outside:
             run.request.start_s = start_s + time.time() - run.request.started
     finished = _search(runs) if runs[0].request.search else _load_all(runs)
     progress.end()

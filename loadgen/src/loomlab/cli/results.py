@@ -143,7 +143,8 @@ def resume_experiment(name: str, results: Path = RESULTS, leave: Leave = None) -
         raise UsageError(LEFT.format(folder.name))
     order = read_order(folder)
     # Of these a stranger's folder could start anything.
-    if order.sides or order.subject or {"REQUESTS_FILE", "JVM_OPTS"} & order.asked.keys():
+    foreign = any(run.request.foreign for run in order.runs)
+    if order.sides or order.subject or foreign or {"REQUESTS_FILE", "JVM_OPTS"} & order.asked.keys():
         fact = f"{folder.name} is of make compare, of a service or requests of yours, or has JVM_OPTS"
         raise UsageError(f"{fact}, and is not resumed: start it again.")
     print("\n".join(shell_lines(resume(folder, this_host(results), Lab()))))  # noqa: T201

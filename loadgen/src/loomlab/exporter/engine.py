@@ -112,7 +112,7 @@ def _known(figures: dict[str, float | None]) -> dict[str, float]:
 
 def ask(engine: Path, target: str) -> Any:
     """The engine's answer; raises CannotMeasureError where there is none."""
-    connection = Connection("localhost", timeout=TIMEOUT_S)
+    connection = Connection("http://localhost", TIMEOUT_S)
     try:
         with LimitedSocket(socket.AF_UNIX) as connection.sock:
             connection.sock.allow(TIMEOUT_S)

@@ -12,7 +12,15 @@ from loomlab.judge import series
 from loomlab.judge.facts import Facts
 from loomlab.judge.limits import SEE_LOG
 from loomlab.judge.request_figures import Counted
-from loomlab.judge.series import CpuShares, busiest_thread_full_share, cpu_waits_ms, cpus_full_share, ratio, shares_of
+from loomlab.judge.series import (
+    CpuShares,
+    busiest_thread_full_share,
+    cpu_waits_ms,
+    cpus_full_share,
+    ratio,
+    shares_of,
+    tool_cpu_seconds,
+)
 from loomlab.records.models import Container, Gc
 from loomlab.records.raw import LiveBytes, MemoryLog, about_number, platform_threads
 
@@ -30,6 +38,7 @@ UNKNOWN = {
     "kernel": f"{TOO_FEW} threads or backend connections were kept for more",
 }
 """Why a part may not be known."""
+OUTSIDE = "Only the client's side is known: the lab does not run the service, so CPU, memory, threads and GC are not."
 
 
 def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:
@@ -47,7 +56,7 @@ def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:
         figures[f"{prefix}cpu_ms_per_request"] = ratio(cpu_s and 1000 * cpu_s, each)
     for part in (_under_test, _cpu, _backend, _database, _generator):
         figures |= part(facts, counted)
-    return figures
+    return figures | (_outside(facts, counted) if facts.request.outside else {})
 
 
 def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
@@ -169,7 +178,7 @@ def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
         "backend_connections_opened": None if opened is None else round(opened),
         "backend_metrics_missing_ratio": metrics.missing_ratio("backend", *around),
     }
-    if facts.request.foreign:  # whose companions are on the backend's CPUs
+    if facts.request.foreign and not facts.request.outside:  # whose companions are on the backend's CPUs
         return figures | _limits(facts, "backend", "backend", facts.request.backend_cpus)
     if not facts.endpoint.backend_calls:
         return figures
@@ -199,6 +208,22 @@ def _generator(facts: Facts, counted: Counted) -> dict[str, Any]:
         "generator_thread_full": busiest_thread_full_share(samples),
         "syn_retransmits": grown.get("TCPSynRetrans"),
         "connections_opened": grown.get("ActiveOpens"),
+    }
+
+
+def _outside(facts: Facts, counted: Counted) -> dict[str, Any]:
+    """Of a service that the lab does not run: what the load generator's CPUs and its tool's threads tell."""
+    own = shares_of(facts.host.samples, parse_cpu_list(facts.request.generator_cpus), counted.spans)
+    tool_s = counted.sum(partial(tool_cpu_seconds, facts.host.samples))
+    return {
+        "generator_measured": True,  # and has no quota
+        "generator_cpu_ms_per_request": ratio(tool_s and 1000 * tool_s, counted.requests if counted.one_load else None),
+        "foreign_cpu_share": None if own is None or tool_s is None else max(own.busy - tool_s / own.cpu_seconds, 0.0),
+        "steal_shares": own and {"load generator": own.steal},
+        "stolen_of_needed": own and 0.0,
+        "idle_share": None,
+        "cpus_given": None,
+        "notes": [OUTSIDE],
     }
 
 

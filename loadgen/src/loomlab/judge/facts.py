@@ -14,7 +14,7 @@ from loomlab.judge.series import ratio
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.load import Closed
-from loomlab.records.measured import BackendDelays
+from loomlab.records.measured import BackendDelays, Sight
 from loomlab.records.models import Container, HostLog, Request, ToolRun
 from loomlab.records.raw import MemoryLog, MetricsLog, SliceLog, Warmup
 from loomlab.records.requestlog import RequestLog, latency_figures
@@ -45,6 +45,8 @@ class Facts:
         self.warmup = read_record(files.warmup, Warmup)
         self.metrics = Metrics(read_record(files.metrics, MetricsLog), request.name)
         self.host = read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={})
+        of_users: Sight = "jvm" if self.metrics.of_jvm else "container"
+        self.sight: Sight = "answers" if request.outside else of_users if request.foreign else "lab"
         self.about = read_json(files.about)
         try:
             self.container: Container | None = INSPECTED.validate_python(read_json(files.container))[0]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from loomlab.records.measured import Measured
+from loomlab.records.measured import SIGHTS, Measured, Sight
 from loomlab.records.models import RuleOutcome, RuleResult
 
 type Level = Literal["invalid", "suspect"]
@@ -32,13 +32,13 @@ def measured[T](figure: T | None, why: str, outcome: RuleOutcome = "could not be
 @dataclass(frozen=True)
 class Rule:
     """A check and its limit; `host_cause`: what it finds comes from outside, so that a run may be made again for it;
-    `told`: it needs what only the lab's services tell of themselves, or any JVM with a page of metrics."""
+    `needs`: how much of the service must be seen for it."""
 
     level: Level
     limit: str
     check: Check
     host_cause: bool
-    told: Literal["lab", "jvm"] | None = None
+    needs: Sight = "answers"
 
     @property
     def name(self) -> str:
@@ -46,18 +46,19 @@ class Rule:
 
     def result(self, run: Measured) -> RuleResult:
         outcome: RuleOutcome
+        blind = SIGHTS.index(run.sight) < SIGHTS.index(self.needs)
         try:
+            skip_if(blind and run.sight == "answers", "the lab does not run the service")
             reason = next(self.check(run), None)
             outcome = "failed" if reason else "passed"
         except UnjudgedError as unjudged:
             outcome, reason = unjudged.args
-            silent = run.foreign and (self.told == "lab" or (self.told == "jvm" and not run.tells_jvm))
-            if silent and outcome == "could not be checked":
+            if blind and outcome == "could not be checked":
                 outcome, reason = UNFIT, f"the service does not tell {reason}"
         return RuleResult(rule=self.name, outcome=outcome, level=self.level, host_cause=self.host_cause, reason=reason)
 
 
 def rule(
-    level: Level, limit: str = "any", *, host_cause: bool = False, told: Literal["lab", "jvm"] | None = None
+    level: Level, limit: str = "any", *, host_cause: bool = False, needs: Sight = "answers"
 ) -> Callable[[Check], Rule]:
-    return lambda check: Rule(level, limit, check, host_cause, told)
+    return lambda check: Rule(level, limit, check, host_cause, needs)

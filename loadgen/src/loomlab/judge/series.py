@@ -151,6 +151,19 @@ def busiest_thread_full_share(samples: Sequence[HostSample]) -> float | None:
     return full_share(stretches)
 
 
+def tool_cpu_seconds(samples: Sequence[HostSample], start: float, end: float) -> float | None:
+    """What the tool's threads took between two times, by the samples there; None of fewer than two."""
+    inside = [one for one in samples if start <= one.time <= end and one.tool_threads]
+    if len(inside) < 2 or inside[-1].time <= inside[0].time:
+        return None
+    spent_s = sum(
+        after.tool_threads[thread] - before.tool_threads.get(thread, 0.0)
+        for before, after in itertools.pairwise(inside)
+        for thread in after.tool_threads
+    )
+    return spent_s * (end - start) / (inside[-1].time - inside[0].time)
+
+
 class CpuShares(NamedTuple):
     """Where the time of a set of `cpus` went, as shares of it, and the `cpu_seconds` that it had."""
 

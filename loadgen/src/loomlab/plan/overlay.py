@@ -9,6 +9,8 @@ from loomlab.plan.subject import TAKEN, Model
 from loomlab.records.order import JAVA_OPTIONS, Order, Side
 
 VOLUME, OF_VOLUME = "recordings:/jfr", "volumes: {recordings: {external: true, name: loom-lab-jfr}}"
+OF_TARGET = ("  loadgen:", "    network_mode: host", "    networks: !reset null", "    sysctls: !reset null")
+"""The load generator, whose network is the host's where the host's names and its loopback are to be reached."""
 MOST_PIDS = 40_000  # as approaches have it in compose.yaml
 
 
@@ -16,6 +18,9 @@ def overlay_lines(order: Order, root: str, model: Model | None = None) -> Iterat
     """Of YAML, with the lab's folder on the host. What is measured publishes no port. No image of the user's is pulled:
     a folder of results may be a stranger's."""
     yield "services:"
+    if order.outside:
+        yield from OF_TARGET
+        return
     if order.subject:
         for name, service in _of_user(order, model or {}):
             yield f"  {json.dumps(name)}: {_json(service)}"

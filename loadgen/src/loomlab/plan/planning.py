@@ -41,6 +41,8 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str, model: Model | None = N
     size = size_of(asked.size, host, work.connections, lab.sizes, 2 if work.pairs else 1, asked.cpus)
     if asked.cpu_mode == "quota":
         size = by_quota(size, host)
+    if work.loads[0].origin:  # the rest is left to what runs on this host beside the load generator
+        size |= {"LOADGEN_CPUSET": size["MONITORING_CPUSET"], "LOADGEN_CPUS": "0"}
     pool, suspicion = backend_pool(work, host)
     if host.free_mb < FREE_MB:
         fact = f"results/ has {host.free_mb} MB free, and {FREE_MB} MB are needed"
@@ -110,10 +112,8 @@ def _notes(work: Work) -> Iterator[str]:
     if asked.sweep and work.repeats < FEWEST_REPEATS:
         fact = f"REPEATS={work.repeats} gives no interval: use REPEATS={FEWEST_REPEATS} or more"
         yield f"{fact}, and REPEATS={SWEEP_REPEATS} or more for one that is not coarse."
-    if work.subject and len({(target.target, target.method, target.body) for target in work.loads[0].targets}) == 1:
-        yield "Every request is the same, so the service may answer from a cache: REQUESTS_FILE has others."
-    if work.subject and work.subject.told:
-        yield f"{work.subject.service} runs as your Compose file has it: {', '.join(work.subject.told)}."
+    if work.foreign:
+        yield from _notes_of_foreign(work)
     if (
         work.search
         and work.endpoint.waits_as_configured
@@ -123,8 +123,18 @@ def _notes(work: Work) -> Iterator[str]:
         yield f"{fact}: DELAY=uniform:200:400 is more like a service."
     if work.why_alone:
         yield f"Each approach is measured alone, because {work.why_alone}."
-    if asked.sweep and len(work.subjects) == 1 and not work.search:
+    if asked.sweep and len(work.subjects) == 1 and not work.search and not work.loads[0].origin:
         yield f"APPROACH={work.approaches[0]} is compared with nothing: name a second one, or use AA=1."
+
+
+def _notes_of_foreign(work: Work) -> Iterator[str]:
+    """Of a service of the user's."""
+    if len({(target.target, target.method, target.body) for target in work.loads[0].targets}) == 1:
+        yield "Every request is the same, so the service may answer from a cache: REQUESTS_FILE has others."
+    if work.subject and work.subject.told:
+        yield f"{work.subject.service} runs as your Compose file has it: {', '.join(work.subject.told)}."
+    if origin := work.loads[0].origin:
+        yield f"{origin} is not run by the lab: only what its answers show is measured."
 
 
 def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[PlannedRun]:
@@ -155,13 +165,13 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
             number += 1
             load, own = work.loads[cell - 1], work.sides[name][1] if work.sides else asked
             approach, _, side = (name, "", None) if name in work.approaches else name.rpartition("-")
-            port = work.foreign.port if work.foreign else 8080
+            origin = load.origin or f"http://{name}:{work.foreign.port if work.foreign else 8080}"
             request = Request(
                 **same, **{name: None if work.foreign else getattr(own, name) for name in OF_SIDES},
                 pool_asked=own.pool is not None,
                 approach=approach, side=side, partner=partner, cell=cell, repeat=repeat,
                 search=work.search if cell == 1 else None, capacity_share=SHARES[cell - 1] if work.search else None,
-                slices=waves.SLICES if partner else 0, load=replace(load, origin=f"http://{name}:{port}"),
+                slices=waves.SLICES if partner else 0, load=replace(load, origin=origin),
             )  # fmt: skip
             times = _seconds(work, load, host, cap_s, fitted=fitted)
             yield PlannedRun(run=f"{number}-{name}", block=block, settings=settings, request=request, **times)
@@ -222,10 +232,11 @@ def shell_lines(order: Order, expected: str = "") -> Iterator[str]:
     yield f"LAB_EXPERIMENT={order.experiment}"
     yield f"EXPECTED_S={expected_s}"
     yield f"LONGEST_S={longest_s}"
-    yield f"BACKEND_WARMUP_S={min(cap_s, BACKEND_CAP_S) if waves.has_warmup(cap_s) else 0}"
+    warms = waves.has_warmup(cap_s) and not order.outside
+    yield f"BACKEND_WARMUP_S={min(cap_s, BACKEND_CAP_S) if warms else 0}"
     yield f"NOTE={' '.join(filter(None, (order.note, expected)))}"
     yield from (f"{key}={value}" for key, value in order.settings.items())
-    approaches = [] if order.subject else [run.request.approach for run in order.runs]
+    approaches = [run.request.approach for run in order.runs if not run.request.foreign]
     yield f"APPROACHES={','.join(dict.fromkeys(approaches))}"
     if order.subject:
         yield f"SUBJECT={order.subject.service}"

@@ -1,4 +1,4 @@
-"""A service of the user's, by the model that Compose makes of its file, or by its image alone."""
+"""A service of the user's, by the model that Compose makes of its file, by its image alone, or where it answers."""
 
 import json
 import re
@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from loomlab.basics.errors import UsageError
+from loomlab.plan.values import address_of
 from loomlab.plan.variables import Asked
 from loomlab.records.models import Foreign
 from loomlab.records.order import Subject
@@ -33,6 +34,8 @@ WITHOUT = {
     "DELAY", "SAVE_MOVIES", "ERROR_SHARE", "RESPONSE_TIMEOUT_MS", "APPROACH", "JVM_OPTS",
 }  # fmt: skip
 """Variables that say nothing to a service of the user's."""
+OF_CONTAINERS = {"SUBJECTS", "SERVICE", "IMAGE", "PORT", "METRICS", "CPUS", "CPU_MODE", "JFR", "AA", "DESIGN"}
+"""And those that say nothing to one that the lab does not run."""
 SHORTEST_SECRET, HIDDEN = 6, b"***"  # shorter values are words and numbers that figures have, too
 SIDES, NAMES = ("a", "b", "c", "twin"), "[a-z0-9][a-z0-9-]{0,62}"
 type Model = Mapping[str, Any]
@@ -40,8 +43,7 @@ type Model = Mapping[str, Any]
 
 def subject_of(asked: Asked, model: Model, taken: Sequence[str]) -> tuple[Subject, Foreign]:
     """The service and how it is asked; `taken` are the names of the lab's own. Raises UsageError."""
-    if mistake := next(_mistakes(asked), None):
-        raise UsageError(mistake)
+    _check(asked)
     services: Model = model.get("services") or {}
     name = asked.service or _only(services)
     if name not in services:
@@ -71,17 +73,39 @@ def subject_of(asked: Asked, model: Model, taken: Sequence[str]) -> tuple[Subjec
         raise UsageError(f"{name} cannot be measured: its {value} is not one that the lab can use.") from None
 
 
+def target_of(asked: Asked) -> tuple[Asked, Foreign]:
+    """What is asked for of TARGET, with its path and query as the endpoint, and how it is asked. Raises UsageError."""
+    _check(asked)
+    address = address_of(asked.target or "")
+    more = {"approach": address.name, "endpoint": address.target or asked.endpoint}
+    return asked.model_copy(update=more), Foreign(port=address.port, ready=asked.ready, origin=address.origin)
+
+
+def _check(asked: Asked) -> None:
+    if mistake := next(_mistakes(asked), None):
+        raise UsageError(mistake)
+
+
 def _mistakes(asked: Asked) -> Iterator[str]:
+    target = asked.target and address_of(asked.target)
     cure = "leave it out, or set it in your Compose file or by ENV:NAME in make compare"
+    if target:
+        cure = "leave it out, or measure a service that the lab runs (SUBJECTS, IMAGE)"
+        wrong = (name for name in asked.given if name in OF_CONTAINERS)
+        yield from (
+            f"{name}={asked.given[name]} does not go with TARGET, which the lab does not run: {cure}." for name in wrong
+        )
     wrong = (name for name in asked.given if name in WITHOUT)
     yield from (f"{name}={asked.given[name]} is of the lab's own services: {cure}." for name in wrong)
-    if not asked.ready:
+    if not asked.ready and not target:
         yield "READY is not set: use READY=/health, or another path that is answered 2xx when it is ready."
     if not (asked.connections or asked.rates_rps or asked.objectives):
         yield "CONCURRENCY is not set: use for instance CONCURRENCY=200."
-    if "ENDPOINT" in asked.given and asked.requests_file:
-        yield f"ENDPOINT={asked.endpoint} does not go with REQUESTS_FILE: leave one out."
-    if "ENDPOINT" not in asked.given and not asked.requests_file:
+    told = [f"{name}={asked.given[name]}" for name in ("ENDPOINT", "REQUESTS_FILE") if name in asked.given]
+    told += [f"the path of TARGET={asked.target}"] if target and target.target else []
+    if len(told) > 1:
+        yield f"{' and '.join(told)} all say what is requested: leave all but one out."
+    if not told:
         yield "ENDPOINT is not set: use for instance ENDPOINT=/orders/1, or REQUESTS_FILE."
     if any(limit.figure == "live_bytes_per_request" for limit in asked.limits):
         yield "FAIL: live_bytes_per_request is known of the lab's own services only: leave it out."

@@ -4,16 +4,30 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
-from urllib.parse import parse_qs
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
 from loomlab.basics.errors import UsageError
 from loomlab.plan.objectives import limits_of, objectives_of
-from loomlab.plan.scenarios import rising, whole_seconds
+from loomlab.plan.values import (
+    PAGE,
+    Flag,
+    Parts,
+    Port,
+    Rate,
+    Rising,
+    Seconds,
+    Share,
+    Whole,
+    address_of,
+    endpoint_of_any,
+    jvm_options,
+    known,
+    written,
+)
 from loomlab.records.capacity import Objective
-from loomlab.records.endpoints import LONGEST_MS, NO_DELAY, delay_of
-from loomlab.records.files import NAME, Record
+from loomlab.records.endpoints import NO_DELAY, delay_of
+from loomlab.records.files import NAME, Record, checked
 from loomlab.records.models import PATH
 from loomlab.records.order import IMAGE, Limit
 from loomlab.tools.known import CLOSED_TOOLS, KNOWN, RATE_TOOLS, SWEEPER, ToolName
@@ -25,89 +39,11 @@ COMPARING, SIDED = ("sweep", "compare"), ("compare", "capacity")
 MEASURING = (*RUNS, *COMPARING, "capacity", "flip", "scenario")
 OF_LOADS = (*RUNS, *COMPARING)
 OF_SERVICES = (*OF_LOADS, "capacity", "flip")
+OF_TARGETS = (*RUNS, "sweep")
 REPRODUCING = (*MEASURING, "reproduce")
 SERVING = (*MEASURING, "up")
 STARTING = (*MEASURING, "reproduce", "finish", "up", "smoke", "doctor")
-MOST_CONNECTIONS, MOST_REPEATS, MOST_OPTIONS = 1_000_000, 100, 200
-PATHS = ("/capabilities", "/meetings", "/epoch-millis", "/movies", "/pinned", "/orders", "/orders/slow")
-PAGE = r"([1-9][0-9]{0,4})?/[!->@-~]{0,500}"
-QUERY = {
-    "delayInMillis": range(LONGEST_MS + 1), "millis": range(LONGEST_MS + 1), "customer": range(1, 10**9),
-    "cpuMicros": range(1_000_001), "calls": range(1, 21), "parallel": ("true", "false"),
-}  # fmt: skip
-"""Parameters of endpoints, and what they may be."""
-
-
-def _written(pattern: str, what: str) -> BeforeValidator:
-
-    def check(text: Any) -> Any:
-        if isinstance(text, str) and not re.fullmatch(pattern, text):
-            raise ValueError(f"it is not {what}")
-        return text
-
-    return BeforeValidator(check)
-
-
-def _known(kind: str, *others: str) -> AfterValidator:
-    """A name of that kind that the lab has, or another word; of approaches, several with commas between them."""
-
-    def check(text: str, info: ValidationInfo) -> str:
-        parts = text.split(",") if kind == "approaches" else [text]
-        names = info.context[kind] if info.context else parts
-        unknown = [part for part in parts if part not in names]
-        if unknown and text not in others:
-            raise ValueError(f"{unknown[0]!r} is unknown: use {', '.join([*others, *names])}")
-        return text
-
-    return AfterValidator(check)
-
-
-def _endpoint(text: str, info: ValidationInfo) -> str:
-    if info.data.get("subjects") or info.data.get("image"):
-        if not re.fullmatch(r"/[!-~]{0,500}", text):
-            raise ValueError(
-                "it is no path of at most 500 printable characters; use for instance ENDPOINT=/orders?id=1"
-            )
-        return text
-    return endpoint_text(text)
-
-
-def endpoint_text(text: str) -> str:
-    """Path and query of one of the lab's endpoints; raises ValueError for another one."""
-    path, _, query = text.partition("?")
-    block = re.fullmatch(r"/httpbin/block/((?:0|[1-9][0-9]?)(?:\.[0-9]{1,3})?)", path)
-    if not (float(block[1]) <= 60 if block else path in PATHS or re.fullmatch(r"/orders/[1-9][0-9]{0,8}", path)):
-        others = "/orders/NUMBER, or /httpbin/block/SECONDS up to 60 with up to three decimals"
-        raise ValueError(f"use one of {', '.join(PATHS)}, {others}")
-    if not re.fullmatch(r"[A-Za-z0-9._~%=&+-]{0,200}", query):
-        raise ValueError("its query is longer than 200 characters, or has some that no query has")
-    for name, values in parse_qs(query, keep_blank_values=True).items():
-        allowed, value = QUERY.get(name, values), int(values[0]) if values[0].isdecimal() else values[0]
-        if name in QUERY and (values != [str(value)] or value not in allowed):
-            limits = f"a number from {allowed[0]} to {allowed[-1]}" if isinstance(allowed, range) else "true or false"
-            raise ValueError(f"its {name} is not {limits}, once")
-    return text
-
-
-def _delay(text: str) -> str:
-    delay_of(text)
-    return text
-
-
-def _jvm_options(text: str) -> str:
-    """Options of a JVM, with spaces between them; none that has a variable of its own."""
-    for option in text.split():
-        if not re.fullmatch(r"-[A-Za-z][A-Za-z0-9:+.=,_-]*", option):
-            raise ValueError(f"{option!r} is no option: use for instance -XX:+UseCompactObjectHeaders")
-        if re.match(r"-Xm[nsx]|-XX:[A-Za-z]*(RAMPercentage|RAMFraction|HeapSize|NewSize)", option):
-            raise ValueError(f"{option} is the heap's size, which follows the memory limit: use SIZE")
-        if re.match(r"-XX:[+-]Use[A-Za-z0-9]*GC$", option):
-            raise ValueError(f"{option} is a collector: use GC")
-        if re.match(r"-(agent|javaagent|Xrun|XX:(Flags|VMOptionsFile|OnError|OnOutOfMemoryError))", option):
-            raise ValueError(f"{option} loads or runs other code: leave it out")
-    if len(text) > MOST_OPTIONS:
-        raise ValueError(f"it has {len(text)} characters: use at most {MOST_OPTIONS}")
-    return " ".join(text.split())
+MOST_CONNECTIONS, MOST_REPEATS = 1_000_000, 100
 
 
 class Variable(NamedTuple):
@@ -132,23 +68,11 @@ def variable(
     return Field(value, alias=name, **limits)
 
 
-Whole = Annotated[int, _written("0|[1-9][0-9]{0,8}", "a whole number")]
-Decimal = _written(r"[0-9]{1,6}(\.[0-9]{1,3})?", "a number with up to three decimals")
-Rate = Annotated[float, Decimal, Field(gt=0, le=100_000)]
-Share = _written(r"0|0?\.[0-9]{1,4}|1(\.0{1,4})?", "a share from 0 to 1, with up to four decimals")
-Plain = BeforeValidator(lambda text: whole_seconds(f"{text}s" if f"{text}".isdecimal() else text))
-Seconds = Annotated[int, Plain, Field(le=3600)]
-Port = Annotated[Whole, Field(ge=1, le=65535)] | None
-Flag = Literal["1"] | None
-Parts = BeforeValidator(lambda text: text.split(",") if isinstance(text, str) else text)
-Rising = AfterValidator(rising)
-
-
 class Asked(Record):
     """What the user asks for. None, or an empty list: not asked for, so that the lab or a scenario says it."""
 
     verb: str
-    approach: Annotated[str, _known("approaches", "headline", "all")] | None = variable(
+    approach: Annotated[str, known("approaches", "headline", "all")] | None = variable(
         "APPROACH", MEASURING, "`headline` (four approaches), `all`, or [names](#approaches) separated by commas",
         "`headline`", "tomcat-platform,tomcat-virtual",
     )  # fmt: skip
@@ -156,18 +80,28 @@ class Asked(Record):
         "SUBJECTS", OF_SERVICES,
         "a Compose file of yours with the service to measure, in place of `APPROACH`", "none", "~/orders/compose.yaml",
     )  # fmt: skip
-    service: Annotated[str, _written(NAME, "a service's name")] | None = variable(
+    target: Annotated[str, checked(address_of)] | None = variable(
+        "TARGET", OF_TARGETS,
+        "a URL that the lab only loads ([what it then knows](../how-to/target.md)), in place of `APPROACH`; its path "
+        "and query are the request",
+        "none", "https://orders.example.org/orders/1",
+    )  # fmt: skip
+    ca_file: str | None = variable(
+        "CA_FILE", OF_TARGETS, "the certificates, as PEM, that an https `TARGET` is trusted by",
+        "those of Debian", "ca.pem",
+    )  # fmt: skip
+    service: Annotated[str, written(NAME, "a service's name")] | None = variable(
         "SERVICE", OF_SERVICES, "the service of `SUBJECTS`", "the only one that publishes a port", "orders"
     )
-    image: Annotated[str, _written(IMAGE, "the name of an image")] | None = variable(
+    image: Annotated[str, written(IMAGE, "the name of an image")] | None = variable(
         "IMAGE", OF_SERVICES, "an image of yours to measure, alone or in place of the service's", "the service's",
         "orders:1.4",
     )  # fmt: skip
     port: Port = variable("PORT", OF_SERVICES, "where it answers", "the only one that it publishes", "8080")
-    ready: Annotated[str, _written(PATH, "a path")] | None = variable(
+    ready: Annotated[str, written(PATH, "a path")] | None = variable(
         "READY", OF_SERVICES, "what it answers 2xx when it is ready", "required for a service of yours", "/health"
     )
-    metrics: Annotated[str, _written(PAGE, "a path without a query, or one behind a port")] | None = variable(
+    metrics: Annotated[str, written(PAGE, "a path without a query, or one behind a port")] | None = variable(
         "METRICS", OF_SERVICES, "its page of Prometheus' format, on `PORT` or another", "none",
         "8081/actuator/prometheus",
     )  # fmt: skip
@@ -203,7 +137,7 @@ class Asked(Record):
         le=MOST_REPEATS,
     )  # fmt: skip
     seed: Whole = variable("SEED", REPRODUCING, "seed of the random order", "random", "1", 0)
-    endpoint: Annotated[str, AfterValidator(_endpoint)] = variable(
+    endpoint: Annotated[str, AfterValidator(endpoint_of_any)] = variable(
         "ENDPOINT", OF_SERVICES,
         "the request: `/capabilities`, `/meetings`, `/epoch-millis`, `/movies`, `/httpbin/block/SECONDS`, `/pinned`, "
         "or of [the database](../../services/CONTRACT.md#the-database) `/orders/42`, `/orders?customer=7`, "
@@ -212,7 +146,7 @@ class Asked(Record):
         "`'/capabilities?calls=5&parallel=true'`",
         "`/capabilities`", "/httpbin/block/0.3", "/capabilities",
     )  # fmt: skip
-    delay: Annotated[str, _written(f"(?!{NO_DELAY}$).*", "a delay"), AfterValidator(_delay)] = variable(
+    delay: Annotated[str, written(f"(?!{NO_DELAY}$).*", "a delay"), checked(delay_of)] = variable(
         "DELAY", (*OF_SERVICES, "up"),
         "how long the backend waits before it answers, in ms: `300`, `uniform:200:400` (from, to), `lognormal:300:900` "
         "(median, p99)", "{env}", "300",
@@ -249,7 +183,7 @@ class Asked(Record):
     carriers: Whole | None = variable(
         "CARRIERS", SERVING, "carrier threads of virtual threads", "as many as the approach has CPUs", "2", ge=1, le=256
     )
-    jvm_opts: Annotated[str, AfterValidator(_jvm_options)] | None = variable(
+    jvm_opts: Annotated[str, AfterValidator(jvm_options)] | None = variable(
         "JVM_OPTS", SERVING,
         "more options for the approaches' JVMs, separated by spaces", "none",
         "-XX:+UseCompactObjectHeaders",
@@ -278,7 +212,7 @@ class Asked(Record):
         "POOL", SERVING, "size of the pool of connections to the backend, or to the database",
         "as many as `CONCURRENCY` needs; to the database 20", "1000", ge=1, le=MOST_CONNECTIONS,
     )  # fmt: skip
-    size: Annotated[str, _known("sizes", "auto")] = variable(
+    size: Annotated[str, known("sizes", "auto")] = variable(
         "SIZE", (*REPRODUCING, "scenarios"),
         "CPU and memory limits: `auto`, `ec2` (a c5.4xlarge for the approach, two c5.2xlarge for the rest), "
         "`ec2-c5.2xlarge`, `smoke`",
@@ -297,11 +231,11 @@ class Asked(Record):
     scenario: str | None = variable(
         "NAME", ("scenario!",), "the scenario, as `make scenarios` lists it", "required", "smoketest"
     )
-    benchmark: Annotated[str, _known("published")] | None = variable(
+    benchmark: Annotated[str, known("published")] | None = variable(
         "BENCHMARK", ("reproduce!", "keep-published!", "scenario", *RUNS),
         "the published benchmark, as `make published` lists it", "required", "virtual-threads-hey",
     )  # fmt: skip
-    scale: Annotated[str, _written(r"auto|1|0?\.(?!0+$)[0-9]{1,4}", "a factor from 0.0001 to 1")] = variable(
+    scale: Annotated[str, written(r"auto|1|0?\.(?!0+$)[0-9]{1,4}", "a factor from 0.0001 to 1")] = variable(
         "SCALE", ("scenario", "reproduce"),
         "how much of a scenario's load is run; `auto`: as much as the host can handle", "1", "auto", "1",
     )  # fmt: skip

@@ -14,8 +14,9 @@ from loomlab.plan.requests import targets_of
 from loomlab.plan.scenarios import hangs_of, load_scenario, scaled_scenario, scenario_loads
 from loomlab.plan.searching import search_shapes, searched
 from loomlab.plan.sides import sides_of
-from loomlab.plan.subject import Model, subject_of
-from loomlab.plan.variables import Asked, endpoint_text
+from loomlab.plan.subject import Model, subject_of, target_of
+from loomlab.plan.values import endpoint_text
+from loomlab.plan.variables import Asked
 from loomlab.records.capacity import Search
 from loomlab.records.endpoints import NO_DELAY, Delay, Endpoint, answer_ms, completed, delay_of, endpoint_of
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
@@ -24,7 +25,7 @@ from loomlab.records.order import Side, Subject
 from loomlab.tools.known import SWEEPER, tool
 from loomlab.tools.tool import Tool
 
-OF_SUBJECTS = ("SERVICE", "PORT", "READY", "METRICS")
+OF_SUBJECTS = ("SERVICE", "PORT", "READY", "METRICS", "CA_FILE")
 REQUESTS = Path("/requests")  # the folder of REQUESTS_FILE, in a container
 OPEN_RUN_S = 60
 TIMEOUT_S = 30  # the same for every tool; after so long a silence ab gives up and discards everything
@@ -47,8 +48,8 @@ class Work:
     loads: list[Load]  # one after another
     approaches: list[str]
     repeats: int
-    subject: Subject | None = None  # in place of approaches, and how it is asked:
-    foreign: Foreign | None = None
+    subject: Subject | None = None  # in place of approaches
+    foreign: Foreign | None = None  # how a service of the user's is asked
     sides: dict[str, tuple[Side, Asked]] = field(default_factory=dict)  # of `compare`, each with what is asked for then
     pairs: list[tuple[str, str]] = field(default_factory=list)  # services that are loaded in turn; none: each is alone
     why_alone: str | None = None
@@ -67,7 +68,7 @@ class Work:
     @property
     def delay(self) -> str:
         """As requests have it."""
-        return NO_DELAY if self.subject else self.asked.delay
+        return NO_DELAY if self.foreign else self.asked.delay
 
     @property
     def answer_ms(self) -> float:
@@ -88,7 +89,7 @@ def work_of(asked: Asked, host: Host, lab: Lab, model: Model | None = None) -> W
     """The work, with the model that Compose makes of a service of the user's; raises UsageError for what there is not,
     and where the tools would not wait for an answer."""
     work = _of_scenario(asked, host, lab, asked.scenario) if asked.scenario else _of_variables(asked, host, lab, model)
-    for each in () if work.subject else [own for _, own in work.sides.values()] or [asked]:
+    for each in () if work.foreign else [own for _, own in work.sides.values()] or [asked]:
         _check_style(each, work.approaches, lab)
     if work.endpoint.database:
         _check_database(work, lab)
@@ -135,14 +136,17 @@ def _check_database(work: Work, lab: Lab) -> None:
 
 
 def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Work:
-    subject, foreign, delay, target = None, None, delay_of(asked.delay), asked.endpoint
-    if model is not None:
+    subject, foreign, delay = None, None, delay_of(asked.delay)
+    if asked.target:
+        asked, foreign = target_of(asked)
+    elif model is not None:
         subject, foreign = subject_of(asked, model, lab.services)
-        asked, delay = asked.model_copy(update={"approach": subject.service}), delay_of(NO_DELAY)
-    else:
-        if alone := next((name for name in OF_SUBJECTS if name in asked.given), None):
-            raise UsageError(f"{alone}={asked.given[alone]} is for a service of yours: set SUBJECTS or IMAGE, too.")
-        target = completed(target, delay)
+        asked = asked.model_copy(update={"approach": subject.service})
+    elif alone := next((name for name in OF_SUBJECTS if name in asked.given), None):
+        cure = "set SUBJECTS, IMAGE or TARGET, too"
+        raise UsageError(f"{alone}={asked.given[alone]} is for a service of yours: {cure}.")
+    delay = delay_of(NO_DELAY) if foreign else delay
+    target = asked.endpoint if foreign else completed(asked.endpoint, delay)
     if asked.jfr and (asked.limits or (asked.repeats or 1) > 1):
         name = "FAIL" if asked.limits else "REPEATS"
         fact = f"{name}={asked.given[name]} does not go with JFR=1"
@@ -150,7 +154,10 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
     targets: tuple[Target, ...] = (Target(target, "GET", endpoint_of(target, delay).headers),)
     if asked.requests_file:
         targets = targets_of(REQUESTS / Path(asked.requests_file).name)
-        targets = targets if subject else _own_targets(targets, delay)
+        targets = targets if foreign else _own_targets(targets, delay)
+    if foreign and not foreign.ready and targets[0].method != "GET":
+        cure = "use READY=/health, or put a GET first"
+        raise UsageError(f"READY is not set, and {targets[0].label} is no request to ask beforehand: {cure}.")
     endpoint = _endpoint_of(targets, delay)
     answer, connections = answer_ms(endpoint, delay), asked.connections
     shapes: list[tuple[int, Shape]] = []
@@ -163,10 +170,11 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
     if not shapes:
         connections = connections or ladder(tool(asked.tool), room_of(host, asked.size, lab.sizes), endpoint, answer)
         shapes += [(each, Closed(asked.requests or each, asked.duration_s or LONGEST_RUN_S)) for each in connections]
+    origin = (foreign and foreign.origin) or ""
     work = Work(
         asked=asked,
-        loads=[Load("", targets, connections, shape, TIMEOUT_S) for connections, shape in shapes],
-        approaches=[subject.service] if subject else lab.named(asked.approach or "headline"),
+        loads=[Load(origin, targets, connections, shape, TIMEOUT_S) for connections, shape in shapes],
+        approaches=[f"{asked.approach}"] if foreign else lab.named(asked.approach or "headline"),
         repeats=1
         if asked.jfr
         else asked.repeats or (SEARCH_REPEATS if search else SWEEP_REPEATS if asked.sweep else 1),
@@ -175,7 +183,8 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
         sides=sides_of(asked, lab, subject),
         search=search,
     )
-    return in_pairs(work, host, lab) if asked.sweep and not search and asked.design != "alone" else work
+    singly = asked.design == "alone" or search is not None or origin != ""
+    return in_pairs(work, host, lab) if asked.sweep and not singly else work
 
 
 def _endpoint_of(targets: Sequence[Target], delay: Delay) -> Endpoint:

@@ -1,5 +1,7 @@
 """What was measured of a run and its verdict is given on."""
 
+from typing import Literal, get_args
+
 from pydantic import Field
 
 from loomlab.records.files import Counter, Figure, Name, Record
@@ -7,6 +9,10 @@ from loomlab.records.load import MOST_STEPS
 from loomlab.records.raw import WarmupDigest
 
 MOST_SILENCES = 100  # the longest
+Sight = Literal["answers", "container", "jvm", "lab"]
+SIGHTS: tuple[Sight, ...] = get_args(Sight)
+"""What can be seen of a service, each with what is before it: its answers; its container; a JVM's figures; all that the
+lab's own services tell."""
 
 
 class Halves(Record):
@@ -40,8 +46,9 @@ class Measured(Record):
     quota_cpus: Counter | None = Field(None, description="CPUs of the approach, by a CFS quota that was asked for")
     pool_asked: bool = Field(False, description="The size of the backend pool was asked for")
     capacity_share: Figure | None = Field(None, description="Of the rate that the process was found to hold")
-    foreign: bool = Field(False, description="The service is the user's own")
-    tells_jvm: bool = Field(True, description="Its process tells a JVM's figures")
+    sight: Sight = Field(
+        "lab", description="How much of the service is seen: `answers`, its `container`, a `jvm`'s figures, `lab`: all"
+    )
     closed_model: bool = True
     steady: bool = Field(True, description="Load and backend do not change during the run")
     tool: str = "ab"
@@ -135,7 +142,9 @@ class Measured(Record):
     lab_connections: Counter = Field(3, description="The lab's own connections among them")
     host_sampled: bool = True
     backend_metrics_missing_ratio: Figure = Field(1.0, description="Share of the run without the backend's metrics")
-    foreign_cpu_share: Figure | None = Field(None, description="Share of the approach's CPUs that other programs took")
+    foreign_cpu_share: Figure | None = Field(
+        None, description="Share of the approach's CPUs that other programs took; seen by `answers`, of the generator's"
+    )
     clock_step_s: Figure | None = Field(None, description="How far the clock was set during the run")
     steal_shares: dict[str, Figure] | None = Field(None, description="Share that the hypervisor took, by part")
     stolen_of_needed: Figure | None = Field(None, description="The same, of the time the approach needed its CPUs")
@@ -156,6 +165,11 @@ class Measured(Record):
         bounds = [bound for bound in (pool, self.database_pool, self.platform_threads, self.limit) if bound]
         waiting = self.in_flight - min(bounds) if bounds and not self.think_s else 0.0
         return waiting if waiting > 0 else None
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the service is the user's own."""
+        return self.sight != "lab"
 
     @property
     def monitoring_missing_ratio(self) -> float:

@@ -23,6 +23,7 @@ Cpus = Annotated[str, checked(parse_cpu_list)]  # a cpuset list
 Port = Annotated[int, Field(ge=1, le=65535)]
 PATH = r"/[!-~]{0,500}"
 Path = Annotated[str, Field(pattern=f"^{PATH}$")]
+Origin = Annotated[str, Field(pattern=r"^https?://[A-Za-z0-9.:\[\]-]+:[0-9]{1,5}$")]
 Iso = Annotated[str, Field(pattern="T.+Z$"), checked(datetime.fromisoformat)]
 MOST_APPROACHES = 100  # every two of which are compared
 
@@ -38,7 +39,8 @@ class Foreign(Record):
     """How a service of the user's is asked, which tells what it likes of itself."""
 
     port: Port
-    ready: Path = Field(description="Answered 2xx when it is ready")
+    ready: Path | None = Field(description="Answered 2xx when it is ready")
+    origin: Origin | None = Field(None, description="Where it answers, if the lab does not run it")
     metrics_port: Port | None = None
     metrics: Path | None = Field(None, description="Of Prometheus' format")
     companions: list[Name] = Field(default_factory=list, description="Services that it depends on")
@@ -76,6 +78,11 @@ class Request(Record):
     fit_requests: bool = False
     started: Moment = 0
     finished: bool = False  # the measurement came to its end
+
+    @property
+    def outside(self) -> bool:
+        """Whether the lab does not run the service, and sees its answers alone."""
+        return self.foreign is not None and self.foreign.origin is not None
 
     @property
     def name(self) -> str:

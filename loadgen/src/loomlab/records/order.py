@@ -35,8 +35,9 @@ class PlannedRun(Record):
 
     @model_validator(mode="after")
     def _loads_its_own_approach(self) -> Self:
-        port = self.request.foreign.port if self.request.foreign else 8080
-        if self.request.load.origin != f"http://{self.request.name}:{port}":
+        foreign = self.request.foreign
+        origin = (foreign and foreign.origin) or f"http://{self.request.name}:{foreign.port if foreign else 8080}"
+        if self.request.load.origin != origin:
             raise ValueError("the load goes elsewhere than to the approach")
         return self
 
@@ -111,6 +112,11 @@ class Order(Record):
     def recorded(self) -> bool:
         """Whether JFR records what pins virtual threads."""
         return "JFR" in self.asked
+
+    @property
+    def outside(self) -> bool:
+        """Whether the lab does not run what it measures."""
+        return any(run.request.outside for run in self.runs)
 
     @property
     def verb(self) -> str:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Gauge, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -58,7 +59,8 @@ class CpuSets(Collector):
 class LiveFigures:
     """Serves what goes on to Prometheus (docs/reference/metrics.md), and the figures of CpuSets."""
 
-    def __init__(self, request: Request, run_dir: Path, progress: Progress, port: int = PORT) -> None:
+    def __init__(self, request: Request, run_dir: Path, progress: Progress, port: int | None = PORT) -> None:
+        """Without a port they are not served."""
         registry = CollectorRegistry()
         self._info = Gauge("lab_run_info", "The run that is going on", INFO, registry=registry)
         self._connections = Gauge("lab_offered_connections", "Connections, at most", registry=registry)
@@ -72,7 +74,8 @@ class LiveFigures:
             rate = Gauge("lab_offered_rate_rps", "Requests a second that are to start now", registry=registry)
             rate.set_function(self._offered_rps)
         try:
-            start_http_server(port, registry=registry)
+            if port is not None:
+                start_http_server(port, registry=registry)
         except OSError as error:
             progress.say(f"The run's live figures cannot be served on port {port}: {error.strerror}.")
 
@@ -106,10 +109,10 @@ class LiveFigures:
 class LiveProgress:
     """How many requests end a second, and how many fail, by the tool's live figures or else by the approach's count."""
 
-    def __init__(self, approach: str, load: Load, tool: Tool, prometheus_url: str, progress: Progress) -> None:
+    def __init__(self, approach: str, load: Load, tool: Tool, prometheus_url: str | None, progress: Progress) -> None:
         self._duration_s = load.shape.duration_s
         self._progress = progress
-        self._prometheus = Prometheus(prometheus_url)
+        self._prometheus = Prometheus(prometheus_url) if prometheus_url else None
         counter = tool.counter or f'lab_requests_seconds_count{{service="{approach}"}}'
         self._query = f"sum by (status) (rate({counter}[{RATE_S}s]))"
         self._source = tool.name if tool.counter else "the server's count"
@@ -117,9 +120,12 @@ class LiveProgress:
     def show(self, elapsed_s: float) -> None:
         text = "requests a second: unknown"
         with suppress(UnreachableError):
-            result = self._prometheus.query(self._query, time.time())
-            rates = [(series["metric"].get("status", ""), float(series["value"][1])) for series in result]
-            failed = sum(rate for status, rate in rates if not status.startswith("2"))
-            text = f"{sum(rate for _, rate in rates):,.0f} requests/s, {failed:,.0f} errors/s ({self._source})"
+            if self._prometheus:
+                text = self._rates(self._prometheus.query(self._query, time.time()))
         share, left_s = min(elapsed_s / self._duration_s, 1), max(self._duration_s - elapsed_s, 0)
         self._progress.show("measure", text, f" {100 * share:.0f} %, {left_s:.0f} s left")
+
+    def _rates(self, result: list[dict[str, Any]]) -> str:
+        rates = [(series["metric"].get("status", ""), float(series["value"][1])) for series in result]
+        failed = sum(rate for status, rate in rates if not status.startswith("2"))
+        return f"{sum(rate for _, rate in rates):,.0f} requests/s, {failed:,.0f} errors/s ({self._source})"

@@ -152,26 +152,28 @@ def exposed_values(page: str) -> dict[str, float]:
     return {name: value for name, value in values.items() if math.isfinite(value)}
 
 
-def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s: float, version: str) -> Probe:
-    """One request over that version of HTTP, which asks for its connection to be kept."""
+def probe(
+    origin: str, target: str, headers: tuple[str, ...], timeout_s: float, version: str, then: str = "/about"
+) -> Probe:
+    """One request over that version of HTTP, which asks for its connection to be kept, and another one on that."""
     record = Probe(target=target)
 
     try:
-        with closing(Connection(host, port, timeout=timeout_s)) as connection:
+        with closing(Connection(origin, timeout_s)) as connection:
             connection.connect()
             answer = record.answers[version] = _exchange(connection, target, version, headers)
             if answer.body_bytes is not None:
                 with suppress(*FAILURES):  # closed: that is the finding
-                    _exchange(connection, "/about", version, ())  # is answered at once
+                    _exchange(connection, then, version, headers)
                     answer.kept = True
     except FAILURES as error:
-        record.error = f"{host} did not answer {target} over HTTP/{version} ({error})"
+        record.error = f"{origin} did not answer {target} over HTTP/{version} ({error})"
     return record
 
 
 def _exchange(connection: Connection, target: str, version: str, headers: tuple[str, ...]) -> Answer:
     keep = ("Connection: keep-alive",) if version == "1.0" else ()
-    lines = (f"GET {target} HTTP/{version}", f"Host: {connection.host}", "Accept: */*", *keep, *headers, "", "")
+    lines = (f"GET {target} HTTP/{version}", f"Host: {connection.netloc}", "Accept: */*", *keep, *headers, "", "")
     connection.sock.allow(connection.timeout)
     connection.sock.sendall("\r\n".join(lines).encode("ascii"))
     response = HTTPResponse(connection.sock, method="GET")

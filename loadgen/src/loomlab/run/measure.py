@@ -4,11 +4,11 @@ import math
 import os
 import re
 import time
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from loomlab.basics.errors import HostError
 from loomlab.basics.grouping import parse_cpu_list
@@ -20,8 +20,8 @@ from loomlab.records.measured import BackendDelays
 from loomlab.records.models import HostLog, Request, ToolRun
 from loomlab.records.raw import MemoryAnswer, Warmup
 from loomlab.run.console import Progress, Stop
-from loomlab.run.foreign import ForeignService
-from loomlab.run.live import LiveFigures, LiveProgress
+from loomlab.run.foreign import UNREACHED, ForeignService, Target
+from loomlab.run.live import PORT, LiveFigures, LiveProgress
 from loomlab.run.management import Backend, Management, Waits, hanging, probe
 from loomlab.run.memory_probe import LEFTOVERS_S, LiveSet
 from loomlab.run.process import STALL_S, Bursts, boot_id, network_counters, run_tool
@@ -49,10 +49,11 @@ class Measurement:
         self._began = time.time()
         self.tool = tool(self.request.tool)
         self.files = RunFiles(self.run_dir)
-        foreign = self.request.foreign
-        cpus = self.request.quota_cpus or len(parse_cpu_list(self.request.approach_cpus) or ()) or None
-        self.approach = ForeignService(self.request.name, foreign, cpus) if foreign else Management(self.request.name)
+        self.approach = _service_of(self.request)
         self.backend = Backend("backend")
+        if self.request.outside:
+            self.tool = copy(self.tool)
+            self.tool.counter = None  # nothing of the lab scrapes it, and the port would be the host's
         self.prometheus = Prometheus(self.prometheus_url)
         delay = delay_of(self.request.delay)
         self.endpoint = endpoint_of(self.request.endpoint, delay)
@@ -70,13 +71,13 @@ class Measurement:
 
     def wait_until_ready(self) -> None:
         """Of a service of the user's, which Compose cannot ask; raises HostError."""
-        if isinstance(self.approach, ForeignService):
+        if isinstance(self.approach, Target):
             self.approach.wait_until_ready(self.stop)
 
     @cached_property
     def live(self) -> LiveFigures:
         """What the world sees of it; served from now on."""
-        return LiveFigures(self.request, self.run_dir, self.progress)
+        return LiveFigures(self.request, self.run_dir, self.progress, None if self.request.outside else PORT)
 
     def begin(self) -> None:
         """Looks at the approach and warms it up; the load is then as it will be measured."""
@@ -91,10 +92,11 @@ class Measurement:
         write_json(self.files.request, self.request)
 
     def wait_for_samples(self, moment: float | None = None) -> None:
-        """Past that moment, by default its beginning."""
+        """Past that moment, by default its beginning; of what the lab runs."""
         foreign = self.request.foreign
         tells = foreign is None or foreign.metrics is not None
-        self.prometheus.wait_for_samples(self.request.name, moment or self._began, self.stop, tells=tells)
+        if not self.request.outside:
+            self.prometheus.wait_for_samples(self.request.name, moment or self._began, self.stop, tells=tells)
 
     def drain(self, longest_s: float) -> None:
         Bursts(self.tool, self.approach, self.stop).drain(longest_s)
@@ -106,7 +108,7 @@ class Measurement:
 
     def measure_memory(self, load: Load) -> None:
         """What waiting requests of it hold: as many as it has in flight, or as pools are kept for."""
-        if not self.stop.requested:
+        if not self.stop.requested and not self.request.outside:
             bursts = Bursts(tool(HOLDER), self.approach, self.stop, LEFTOVERS_S)
             request = self.request.model_copy(update={"load": load})
             log = LiveSet(request, self.about, bursts, self.waits).measure(self.before, self.warmup)
@@ -120,24 +122,27 @@ class Measurement:
 
     def _look(self) -> dict[str, Any] | None:
         """What the approach tells of itself; how it answers is only kept."""
-        target, address = self.request.load.targets[0], urlsplit(self.request.load.origin)
+        target, origin, foreign = self.request.load.targets[0], self.request.load.origin, self.request.foreign
         timeout_s = self.endpoint.floor_ms / 1000 + PROBE_MARGIN_S
         if target.method == "GET":
             headers = tuple(map(_sent, target.headers))
-            host, port = address.hostname or "", address.port or 80
-            first = self.request.foreign and not self.earlier  # later ones may find it dead by an overload
-            again_until = time.monotonic() + COMPANIONS_S if first else 0
+            first = foreign if not self.earlier else None  # later ones may find it dead by an overload
+            again_until = time.monotonic() + COMPANIONS_S if first and not first.origin else 0
             while True:
-                found = probe(host, port, target.target, headers, timeout_s, self.tool.http)
+                then = target.target if foreign else "/about"
+                found = probe(origin, target.target, headers, timeout_s, self.tool.http, then)
                 odd = next((one.status for one in found.answers.values() if " 2" not in one.status), found.error)
                 failing = odd and (found.error or " 5" in odd)
                 if not failing or self.stop.requested or time.monotonic() > again_until:
                     break
                 self.stop.pause(1)
             write_json(self.files.probe, found)
+            if first and found.error:
+                cure = UNREACHED if first.origin else "see raw/, and check PORT"
+                raise HostError(f"{found.error}: {cure}.")
             if first and odd:
-                raise HostError(f"{target.target} of {host} is answered {odd}: only answers 2xx are measured.")
-        if self.request.foreign:
+                raise HostError(f"{target.target} of {origin} is answered {odd}: only answers 2xx are measured.")
+        if foreign:
             return None
         try:
             about = (self.earlier and self.earlier.about) or json_object(f"{self.request.load.origin}/about")
@@ -167,8 +172,9 @@ class Measurement:
         duration_s = load.shape.duration_s
         # One that ends by its requests takes as much longer as it is slower than the warm-up.
         margin_s = HARD_CAP_MARGIN_S if driver.stops_by_time else max(HARD_CAP_MARGIN_S, duration_s / 2)
-        progress = LiveProgress(approach, load, driver, self.prometheus_url, self.progress)
-        delay_before = self.backend.delay()
+        asked = None if self.request.outside else self.prometheus_url
+        progress = LiveProgress(approach, load, driver, asked, self.progress)
+        delay_before = self.delay()
         peaks_reset = self.approach.reset_peaks()
         network_before = network_counters()
         with hanging(self.request.hangs, self.backend, self.progress):
@@ -191,12 +197,18 @@ class Measurement:
         )
         self.keep(run, host, delay_before)
 
+    def delay(self) -> str | None:
+        """The backend's, where requests are of a service that may ask it."""
+        return None if self.request.outside else self.backend.delay()
+
     def keep(self, run: ToolRun, host: HostLog, delay_before: str | None, partner: str | None = None) -> None:
         """Writes what the load showed, and waits for its last samples."""
         write_json(self.files.tool, run)
         write_json(self.files.host, host)
-        write_json(self.files.backend, BackendDelays(before=delay_before, after=self.backend.delay()))
+        write_json(self.files.backend, BackendDelays(before=delay_before, after=self.delay()))
         self.tool.finish(self.files.raw)
+        if self.request.outside:
+            return
         self.progress.show("collect", "waiting for the last samples")
         self.wait_for_samples(run.ended)
         companions = self.request.foreign.companions if self.request.foreign else ()
@@ -205,6 +217,18 @@ class Measurement:
         write_json(self.files.metrics, metrics)
         if metrics["error"]:
             self.progress.say(f"Metrics are missing: {metrics['error']}.")
+
+
+def _service_of(request: Request) -> Management:
+    """What is asked of the service under test, beside its load."""
+    foreign = request.foreign
+    if foreign is None:
+        return Management(request.name)
+    if foreign.origin:
+        return Target(foreign.origin, foreign.ready, request.load.connections)
+    return ForeignService(
+        request.name, foreign, request.quota_cpus or len(parse_cpu_list(request.approach_cpus) or ()) or None
+    )
 
 
 def _sent(header: str) -> str:

@@ -32,6 +32,7 @@ class Ab(Tool):
     instead = "vegeta or users"
     one_target = True
     http = "1.0"
+    checks_certificates = False  # it sets no verification (ab.c, httpd 2.4)
     max_connections = 20_000
     cpu_ms_per_request = 0.05
     most_cpus = 1

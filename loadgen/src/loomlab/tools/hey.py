@@ -54,6 +54,7 @@ class Hey(Tool):
     shapes = ("closed",)
     instead = "vegeta or users"
     one_target = True
+    checks_certificates = False  # InsecureSkipVerify (requester.go)
     max_requests = 1_000_000  # whose times it keeps; it forgets those of others
     cpu_ms_per_request = 0.15
     stops_by_time = False

@@ -5,7 +5,6 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import numpy as np
 from pydantic import BaseModel, Field
@@ -60,7 +59,7 @@ class Program(Tool):
             for target in load.targets
         ]
         load_file = raw / f"{self.name}-load.json"
-        more = {"timeout_ms": load.timeout_s * 1000, "requests": requests}
+        more = {"origin": load.origin, "timeout_ms": load.timeout_s * 1000, "requests": requests}
         write_json(load_file, self.settings(load, ramp_s) | more | ({"in_slices": True} if in_slices else {}))
         return [self.program, str(load_file), str(self.rows(raw)), str(raw / f"{self.name}-report.json")]
 
@@ -115,14 +114,13 @@ class Vegeta(Program):
     shapes = ("open-rate",)
     instead = "ab, hey or users"
     cpu_ms_per_request = 0.2
-    counter = 'request_seconds_count{job="vegeta"}'
+    counter: str | None = 'request_seconds_count{job="vegeta"}'
 
     def settings(self, load: Load, ramp_s: int) -> dict[str, Any]:  # noqa: ARG002
         assert isinstance(load.shape, OpenRate)
         return {
-            "origin": load.origin,
             "connections": load.connections,
-            "metrics_port": METRICS_PORT,
+            "metrics_port": METRICS_PORT if self.counter else 0,
             "steps": [{"rate_rps": step.rate_rps, "seconds": step.duration_s} for step in load.shape.steps],
         }
 
@@ -152,7 +150,6 @@ class LabUsers(Program):
             shape = Users((UserStage(load.connections, ramp_s), UserStage(load.connections, shape.duration_s - ramp_s)))
         assert isinstance(shape, Users)
         return {
-            "address": urlsplit(load.origin).netloc,
             "stages": [{"users": stage.users, "seconds": stage.duration_s} for stage in shape.stages],
             "think_seconds": shape.think_s,
             "most_requests": most_requests,

@@ -65,6 +65,7 @@ class Tool(ABC):
     instead: str  # what to use for the other kinds
     one_target = False  # it sends one kind of request only
     http = "1.1"  # the version that it speaks
+    checks_certificates = True
     max_connections = sys.maxsize
     max_requests = sys.maxsize  # in one run
     cpu_ms_per_request: float  # of its whole container, at some 1,000 requests a second (docs/reference/scenarios.md)
@@ -92,6 +93,8 @@ class Tool(ABC):
         shape, connections = load.shape, load.connections
         if shape.kind not in self.shapes:
             yield f"offers only loads of the kind {' or '.join(self.shapes)}, not {shape.kind}: use {self.instead}"
+        if load.origin.startswith("https:") and not self.checks_certificates:
+            yield "does not check certificates: use users, or vegeta with RATE"
         if self.one_target and any("${" in header for header in load.targets[0].headers):
             yield "shows headers in the list of processes, and some have variables: use users or vegeta"
         if len(load.targets) > 1 and self.one_target:

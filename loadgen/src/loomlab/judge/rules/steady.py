@@ -114,7 +114,7 @@ def half_cold(run: Measured) -> Iterator[str]:
         yield f"{said} cap of {cap_s:.0f} s{why}; use WARMUP_CAP={longer_s:.0f}s."
 
 
-@rule("suspect", told="jvm")
+@rule("suspect", needs="jvm")
 def compilers_unknown(run: Measured) -> Iterator[str]:
     """Warm-up that could not tell whether the compilers were at rest."""
     warmup = _warmup(run)

@@ -28,7 +28,7 @@ def _limits(name: str, about: str, find: Find, most: float, limit: str = "") -> 
     who = WHO.get(part, part)
 
     def check(run: Measured) -> Iterator[str]:
-        of_companions = run.foreign and name == "backend_cpus"
+        of_companions = run.sight in ("container", "jvm") and name == "backend_cpus"
         skip_if(who == "backend" and not run.backend_calls and not of_companions, "no request calls the backend")
         skip_if(who == "database" and not run.database, "no request asks the database")
         what, share = find(run)
@@ -183,13 +183,15 @@ def backend_reconnected(run: Measured) -> Iterator[str]:
 
 def _foreign(name: str, level: Level, limit: float, most: float = math.inf) -> Rule:
     def check(run: Measured) -> Iterator[str]:
-        share = measured(run.foreign_cpu_share, "how much of the approach's CPUs other programs took")
+        whose = "load generator" if run.sight == "answers" else "approach"
+        share = measured(run.foreign_cpu_share, f"how much of the {whose}'s CPUs other programs took")
         skip_if(share > most, BEYOND)
         if share > limit:
-            fact = f"Other programs took {percent(share)} of the time of the approach's CPUs"
+            fact = f"Other programs took {percent(share)} of the time of the {whose}'s CPUs"
             yield f"{fact} (the limit is {percent(limit)}): stop them, and measure again."
 
-    check.__name__, check.__doc__ = name, "Other programs on the approach's CPUs."
+    check.__name__ = name
+    check.__doc__ = "Other programs on the approach's CPUs; on the generator's, if the lab does not run the service."
     return rule(level, f"> {percent(limit)}", host_cause=True)(check)
 
 
@@ -213,7 +215,7 @@ def stolen(run: Measured) -> Iterator[str]:
     return _stolen((needed, "the time in which the approach needed its CPUs", STOLEN_LIMIT), *others)
 
 
-@rule("invalid", f"> {percent(MUCH_FOREIGN_LIMIT)}", host_cause=True)
+@rule("invalid", f"> {percent(MUCH_FOREIGN_LIMIT)}", host_cause=True, needs="container")
 def much_stolen(run: Measured) -> Iterator[str]:
     """Time stolen from the approach's CPUs."""
     shares = measured(run.steal_shares, STEAL)
@@ -230,7 +232,7 @@ def clock_stepped(run: Measured) -> Iterator[str]:
         yield f"{fact}, so its times do not match: measure again."
 
 
-@rule("invalid", f"> {percent(METRICS_MISSING_LIMIT)} of the run", host_cause=True)
+@rule("invalid", f"> {percent(METRICS_MISSING_LIMIT)} of the run", host_cause=True, needs="container")
 def monitoring_gone(run: Measured) -> Iterator[str]:
     """Container metrics of both approach and backend missing, or CPU time that stands still."""
     ratio = run.monitoring_missing_ratio

@@ -14,7 +14,7 @@ PARTNER_LIMIT, TRIMMED_LIMIT = 0.03, 0.05  # scrapes alone take 0.7 % of a CPU, 
 ALONE = "it was measured alone"
 
 
-@rule("invalid", host_cause=True, told="lab")
+@rule("invalid", host_cause=True, needs="lab")
 def other_approach(run: Measured) -> Iterator[str]:
     """What answered calls itself otherwise than the approach that was asked for."""
     measured(run.about_told or None, "which approach answered")
@@ -23,7 +23,7 @@ def other_approach(run: Measured) -> Iterator[str]:
         yield f"{fact}: run make down, and measure again."
 
 
-@rule("invalid")
+@rule("invalid", needs="container")
 def container_failed(run: Measured) -> Iterator[str]:
     """The container restarted, ended, or was killed for memory."""
     what = "whether the container under test restarted, because its state was not recorded"
@@ -32,7 +32,7 @@ def container_failed(run: Measured) -> Iterator[str]:
         yield run.container_failure
 
 
-@rule("invalid", told="jvm")
+@rule("invalid", needs="jvm")
 def process_restarted(run: Measured) -> Iterator[str]:
     """The approach's process was started again."""
     what = "whether the process under test was started again, because it was not scraped"
@@ -50,7 +50,7 @@ def oom_killed(run: Measured) -> Iterator[str]:
         yield f"The kernel killed {kills:.0f} processes for memory (the limit is 0): use a larger SIZE or a lower load."
 
 
-@rule("suspect", f"> {percent(SWAPPED_LIMIT)}", host_cause=True, told="lab")
+@rule("suspect", f"> {percent(SWAPPED_LIMIT)}", host_cause=True, needs="lab")
 def swapped(run: Measured) -> Iterator[str]:
     """Memory of the approach's process in swap ÷ its RSS, the highest of each."""
     ratio = measured(run.swapped_ratio, "whether the approach's memory was swapped out")
@@ -59,7 +59,7 @@ def swapped(run: Measured) -> Iterator[str]:
         yield f"{fact}, so its figures are the disk's, too: stop other programs, or run swapoff, and measure again."
 
 
-@rule("invalid", f"> {percent(METRICS_MISSING_LIMIT)} of the run")
+@rule("invalid", f"> {percent(METRICS_MISSING_LIMIT)} of the run", needs="container")
 def metrics_missing(run: Measured) -> Iterator[str]:
     """Container metrics of the approach missing, or CPU time that stands still."""
     skip_if(run.monitoring_missing_ratio > METRICS_MISSING_LIMIT, "monitoring failed as a whole")
@@ -68,7 +68,7 @@ def metrics_missing(run: Measured) -> Iterator[str]:
         yield f"{fact} (the limit is {percent(METRICS_MISSING_LIMIT)}): make doctor finds out why."
 
 
-@rule("suspect", f"> {percent(EXCESS_CPU_LIMIT)} more", host_cause=True)
+@rule("suspect", f"> {percent(EXCESS_CPU_LIMIT)} more", host_cause=True, needs="container")
 def more_cpu_than_given(run: Measured) -> Iterator[str]:
     """The approach used more CPUs than its set or its quota has."""
     what = "whether the approach kept to its CPUs"
@@ -79,7 +79,7 @@ def more_cpu_than_given(run: Measured) -> Iterator[str]:
         yield f"{fact} (the limit is {percent(EXCESS_CPU_LIMIT)} more): {why}; measure again."
 
 
-@rule("suspect", f"> {percent(GC_LIMIT)}", told="jvm")
+@rule("suspect", f"> {percent(GC_LIMIT)}", needs="jvm")
 def gc_heavy(run: Measured) -> Iterator[str]:
     """Garbage collection: share of the run spent in pauses, or of the approach's CPU spent in its threads."""
     pauses = measured(run.gc_share, "what garbage collection took, because the process was not scraped")
@@ -111,7 +111,7 @@ def partner_busy(run: Measured) -> Iterator[str]:
         yield f"{fact}, which may have disturbed the one that was loaded: use DESIGN=alone."
 
 
-@rule("suspect", f"> {percent(TRIMMED_LIMIT)} of the concurrency", told="jvm")
+@rule("suspect", f"> {percent(TRIMMED_LIMIT)} of the concurrency", needs="jvm")
 def pools_trimmed(run: Measured) -> Iterator[str]:
     """Pair in slices: threads that a slice added, the median."""
     skip_if(not run.partner, ALONE)
