@@ -157,10 +157,10 @@ class Lab:
         return model_of(verb, given, {"approaches": self.approaches} | files, self.defaults)
 
     def variables_of(self, approach: str) -> dict[str, str]:
-        """The variables of its container that are set by one of the lab's, by the names of those."""
+        """By the variables of its container, those of the lab that set them: one may set several."""
         values = self._services[approach]["environment"].items()
         return {
-            found[1]: name
+            name: found[1]
             for name, value in values
             if (found := re.fullmatch(r"\$\{([A-Z_]+)(?::-\w*)?\}", f"{value}"))
         }

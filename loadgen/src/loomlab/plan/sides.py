@@ -45,9 +45,8 @@ def _side(letter: str, text: str, asked: Asked, lab: Lab, subject: Subject | Non
     parts, given = list(_parts(letter, text)), dict(asked.given)
     side = Side(told="; ".join(f"{name}={value}" for name, value in parts))
     approach = asked.approach or ""
-    # Of the container, by those of the lab.
     variables = {} if subject else lab.variables_of(approach)
-    allowed = ["JVM_OPTS"] if subject else [name for name in VARIABLES if name in variables or name == "JDK"]
+    allowed = ["JVM_OPTS"] if subject else [name for name in VARIABLES if name in {*variables.values(), "JDK"}]
     for name, value in parts:
         if name == "IMAGE":
             if not re.fullmatch(IMAGE, value):
@@ -61,8 +60,7 @@ def _side(letter: str, text: str, asked: Asked, lab: Lab, subject: Subject | Non
             variable = name.removeprefix(ENVIRONMENT)
             if variable in OPTIONS:
                 raise UsageError(f"{letter}: {name} is for JVM options: use JVM_OPTS={value}.")
-            if variable in variables.values():
-                setting = next(setting for setting, one in variables.items() if one == variable)
+            if setting := variables.get(variable):
                 raise UsageError(f"{letter}: {name} is what the lab sets by {setting}: use {setting}={value}.")
             side.environment[variable] = value
         elif name in allowed:
@@ -72,7 +70,9 @@ def _side(letter: str, text: str, asked: Asked, lab: Lab, subject: Subject | Non
             raise UsageError(f"{letter}: {name} is nothing that one side may have of its own: {cure}.")
     own = lab.asked(asked.verb, given)
     side.settings = {name: own.settings.get(name, "") for name in side.settings}
-    side.environment |= {variables[name]: value for name, value in side.settings.items() if name in variables}
+    side.environment |= {
+        variable: side.settings[setting] for variable, setting in variables.items() if setting in side.settings
+    }
     if "JDK" in side.settings and side.image is None:
         side.image = lab.image_of(approach, own.jdk)
     return side, own
