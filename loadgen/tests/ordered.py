@@ -26,9 +26,13 @@ SERVICES: dict[str, dict[str, Any]] = {
     name: {
         "image": f"loom-lab/{name}:jdk${{JDK}}",
         "environment": {
-            "GC": "${GC}", "LAB_JVM_OPTS": "${JVM_OPTS:-}", "LAB_STYLE": "${STYLE}", "OWN": "1",
-            "LAB_BACKEND_CONNECTIONS": "${POOL}", "LAB_DATABASE_POOL": "${POOL}",
-        },  # fmt: skip
+            "GC": "${GC}",
+            "LAB_JVM_OPTS": "${JVM_OPTS:-}",
+            "LAB_STYLE": "${STYLE}",
+            "OWN": "1",
+            "LAB_BACKEND_CONNECTIONS": "${POOL}",
+            "LAB_DATABASE_POOL": "${POOL}",
+        },
         "profiles": ["headline", "idiomatic", "all"] if number < 3 else ["all"],
         "x-against": AGAINST.get(name, ""),
     }
