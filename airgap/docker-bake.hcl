@@ -5,7 +5,7 @@ group "default" { targets = ["stand-in"] }
 
 target "stand-in" {
   name       = item
-  matrix     = { item = ["jre25", "jre21", "maven", "golang", "rust", "python", "postgres", "prometheus", "prometheus3", "cadvisor"] }
+  matrix     = { item = ["jre25", "jre21", "maven", "golang", "rust", "python", "postgres", "postgres-exporter", "prometheus", "prometheus3", "cadvisor"] }
   context    = "airgap"
   contexts   = { host-ca = HOST_CA }
   target     = item

@@ -25,7 +25,7 @@ use_plan() { # LINES: exports its settings, whatever the environment says; the r
 }
 
 outside() { [ -n "${TARGET:-}" ]; } # whether the lab does not run what it measures, and so starts and stops nothing
-behind() { outside || echo backend ${LAB_DATABASE:+database}; }
+behind() { outside || echo backend ${LAB_DATABASE:+database database-exporter}; }
 
 services_of_plan() { cut -d' ' -f2 <<<"$RUNS" | tr , '\n' | awk '!seen[$0]++'; }
 
@@ -34,9 +34,10 @@ begin_experiment() {
   rm -f "$EXPERIMENT/.again"
   up=$(outside || services_up)
   STOPPED=$(grep -xF "$(approaches)" <<<"$up" | paste -sd' ' - || true)
-  UP_BEFORE=$(grep -xE 'prometheus|cadvisor|backend|database' <<<"$up" | paste -sd' ' - || true)
+  UP_BEFORE=$(grep -xE 'prometheus|cadvisor|backend|database(-exporter)?' <<<"$up" | paste -sd' ' - || true)
   STARTED=$(outside || printf '%s\n' prometheus cadvisor $(behind) | grep -vxF "$up" | paste -sd' ' - || true)
   [ -z "$STOPPED" ] || compose stop --timeout 5 $STOPPED >/dev/null 2>&1 || exit "$HOST_CANNOT"
+  [ -z "${LAB_DATABASE:-}" ] || compose rm --stop --force --volumes database >/dev/null 2>&1 || exit "$HOST_CANNOT"
   write_engine_facts || exit "$LAB_FAILED"
   export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
   runs=$(cut -d' ' -f1 <<<"$RUNS" | tr , '\n' | grep -c . || true)
@@ -100,6 +101,8 @@ measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
   export "${@:3}"
   label="$RUN_NUMBER/$RUNS_TOTAL $(tr , '\n' <<<"$1" | sed 's/^[0-9]*-//' | awk '!seen[$0]++' | paste -sd, - | sed 's/,/, /')"
   say "[$label] starting; about $(((EXPECTED_S + 59) / 60)) min left, $(((LONGEST_S + 59) / 60)) at most"
+  # From the same data as every other run, and before the approach: a JVM remembers for ten seconds that there was no such name.
+  [ -z "${LAB_DATABASE:-}" ] || [ -n "$(containers_of database)" ] || start_beside --wait || exit "$HOST_CANNOT"
   outside || start_services --wait $UNDER_TEST ||
     { [ -n "$SUBJECT" ] && die "$HOST_CANNOT" "$UNDER_TEST did not start: start it by docker compose up, and read its log."; } ||
     say "[$label] did not become ready: measuring it anyway; its log will be in runs/${1%%,*}/raw/"
@@ -137,7 +140,8 @@ end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
   done
   code=$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null || true)
   [ "$code" != "$LAB_FAILED" ] || LAB_BROKE=yes
-  docker rm --force --volumes "$GENERATOR" $(containers_of $UNDER_TEST ${COMPANIONS//,/ }) >/dev/null 2>&1 || true
+  docker rm --force --volumes "$GENERATOR" $(containers_of $UNDER_TEST ${COMPANIONS//,/ } \
+    ${LAB_DATABASE:+database}) >/dev/null 2>&1 || true
   GENERATOR="" UNDER_TEST=""
   [ "$code" != "$HOST_CANNOT" ] || exit "$HOST_CANNOT" # which the generator said why
   # Meanwhile the next approach starts. In a process group of its own, out of Ctrl-C's reach.

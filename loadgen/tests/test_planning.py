@@ -225,6 +225,7 @@ VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
         (UsageError, {"settings": IDIOMATIC | {"HTTP_CLIENT": "reactor"}}, "HTTP_CLIENT=reactor STYLE=lean"),
         (UsageError, {"endpoint": "/orders/42"}, "ENDPOINT=/orders/42 APPROACH=tomcat-virtual,webflux-netty"),
         (UsageError, ASKING | {"pool": 201}, "POOL=201 200"),
+        (UsageError, ASKING | SWEEP | {"connections": None}, "/orders/42 RATE=300 CONCURRENCY=20"),
         (UsageError, ASKING | {"settings": IDIOMATIC}, "ENDPOINT=/orders/42 STYLE=lean"),
         (UsageError, ASKING | {"endpoint": "/orders/slow?millis=1000"}, "50 POOL=34"),
         (UsageError, SWEEP | {"connections": (500, 30_000)}, "30000 20000"),

@@ -12,7 +12,10 @@ from loomlab.plan.scenarios import FEWEST_PER_SPIKE, Scenario, hangs_of, load_sc
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users, UserStage
 from ordered import SCENARIOS, planned
 
-OWN = ["cpu-work", "fan-out", "few-or-many-connections", "rate-ladder", "slow-backend", "soak"]
+OWN = [
+    "cpu-work", "database-orders", "database-reads", "fan-out", "few-or-many-connections", "rate-ladder",
+    "slow-backend", "soak",
+]  # fmt: skip
 CLOSED = {"shape": "closed", "connections": [1000, 5000], "requests_per_connection": 120}
 RATE = {"shape": "rate", "rate": ["100/s", "300/s"], "connections": 50, "duration": "2m"}
 LADDER = {"shape": "rate-ladder", "rates": ["250/s", "500/s", "1000/s"], "connections": 8000, "step": "60s"}

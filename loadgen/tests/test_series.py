@@ -211,6 +211,39 @@ def test_a_container_whose_cpu_was_recorded(series: list[dict[str, Any]], measur
     assert only("containers", *series).quota("app", *RUN).known is measured
 
 
+def database(begun: Samples, *states: Samples) -> Metrics:
+    """Samples are seconds of the run and values; of each state of connections."""
+
+    def told(name: str, samples: Samples, **labels: str) -> dict[str, Any]:
+        return matrix(f"pg_{name}", [(at(second), value) for second, value in samples], **labels)
+
+    return only(
+        "database",
+        *(told("stat_activity_count", samples, state=f"{place}") for place, samples in enumerate(states)),
+        told("settings_max_connections", [(0, 450)]),
+        told("stat_checkpointer_num_timed_total", [(second, 3) for second, _ in begun]),
+        told("stat_checkpointer_num_requested_total", begun),
+    )
+
+
+def test_connections_of_the_database_are_added_up_by_scrape() -> None:
+    got = database([(0, 0)], [(-6, 400), (0, 15), (5, 2)], [(0, 5), (5, 20)], [(5, 1)])
+
+    assert got.database_connections(at(0), at(20)) == (23, 450)
+    assert got.database_connections(at(0), at(4)) == (20, 450)
+
+
+@pytest.mark.parametrize(
+    ("begun", "checkpoints"),
+    [
+        ([(-12, 0), (-7, 1), (-2, 1), (3, 1), (43, 2)], 0), ([(-2, 1), (3, 1), (8, 2), (38, 3)], 2),
+        ([(-2, 1), (3, 2)], 1), ([(45, 7)], None),
+    ],
+)  # fmt: skip
+def test_checkpoints_are_those_begun_within_a_scrape_of_the_window(begun: Samples, checkpoints: int | None) -> None:
+    assert database(begun).checkpoints(*RUN) == checkpoints
+
+
 @pytest.mark.parametrize("record", [None, MetricsLog()])
 def test_without_samples_nothing_is_known(record: MetricsLog | None) -> None:
     got = Metrics(record, "app")
@@ -218,7 +251,8 @@ def test_without_samples_nothing_is_known(record: MetricsLog | None) -> None:
     assert got.missing_ratio("app", 0, 100) == 1
     assert got.cpu_seconds(0, 100) is got.quota("app", 0, 100).throttled is None
     assert got.served_requests("/x", 0, 100) is got.gc(0, 100).share is None
-    assert got.backend_lateness_ms([(0, 100)]) == (None, None)
+    assert got.backend_lateness_ms([(0, 100)]) == got.database_connections(0, 100) == (None, None)
+    assert got.checkpoints(0, 100) is None
 
 
 @pytest.mark.parametrize(("first", "last"), [(20, 45), (-10, 30)])

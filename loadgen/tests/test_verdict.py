@@ -89,10 +89,11 @@ def steal(needed: float, approach: float, generator: float) -> dict[str, Any]:
     return {"stolen_of_needed": needed, "steal_shares": {"approach": approach, "load generator": generator}}
 
 
-def asking(figure: str, share: float) -> dict[str, Any]:
+def asking(figure: str, share: float | None) -> dict[str, Any]:
     """Requests that ask the database."""
     called = {"backend_calls": 0, "backend_requests_per_request": 0.0, "delay_asked": None}
-    return called | {"database": True, "database_cpus_full": 0.0} | {figure: share}
+    told = {"database_connections": 22, "database_most_connections": 450, "database_checkpoints": 0}
+    return called | {"database": True, "database_cpus_full": 0.0} | told | {figure: share}
 
 
 PAUSES = {"think_s": 1.0}
@@ -107,8 +108,10 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
             ("cpus", "database_cpus_full", 0.10, 0.11, "95 11 10"),
             ("quota", "database_quota_full", 0.10, 0.11, "95 11 10"),
             ("throttled", "database_throttled", 0.05, 0.06, "6 5"),
+            ("connections", "database_connections", 449, 450, "450"),
         )
     ),
+    ("database_checkpoints", "suspect", asking("database_checkpoints", 0), asking("database_checkpoints", 1), "1 0"),
     ("stolen", "suspect", steal(0.05, 0.05, 0.2), steal(0.06, 0.01, 0.21), "6 5 21 20"),
     ("rate_missed", "invalid", rate(980), rate(979), "979.0 2.1 1000.0 2"),
     ("rate_missed", "invalid", rate(1020), rate(1021), "1021.0 2.1 1000.0 2"),
@@ -179,6 +182,9 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
     ("generator_quota generator_throttled", {"generator_measured": False}),
     ("backend_quota backend_throttled", {"backend_measured": False}),
     ("database_quota database_throttled", asking("database_measured", False)),
+    ("database_connections", asking("database_connections", None)),
+    ("database_connections", asking("database_most_connections", None)),
+    ("database_checkpoints", asking("database_checkpoints", None)),
     ("littles_law connections_idle", {"little_ratio": None}),
     ("too_many_errors", {"doubtful": 601}),
     ("too_many_errors", {"errors": 300, "doubtful": 301}),

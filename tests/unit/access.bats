@@ -23,7 +23,7 @@ grafana_says() {
 }
 
 @test "Prometheus, Grafana, the results and approaches are published, on 127.0.0.1 only" {
-  [ "$(setting '[.services | to_entries[] | select(.value.ports | not) | .key] | sort | join(" ")')" = "backend cadvisor database loadgen" ]
+  [ "$(setting '[.services | to_entries[] | select(.value.ports | not) | .key] | sort | join(" ")')" = "backend cadvisor database database-exporter loadgen" ]
   [ "$(setting '[.services[].ports // [] | .[].host_ip] | unique | join(" ")')" = 127.0.0.1 ]
 }
 

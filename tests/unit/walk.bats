@@ -151,8 +151,26 @@ run 3-a a GC=g1"
   use_plan $'LAB_EXPERIMENT=e\nNOTE=\nLAB_DATABASE=1\nrun 1-a a GC=g1'
   EXPERIMENT=$BATS_TEST_TMPDIR
   begin_experiment
-  [ "$STARTED" = "prometheus cadvisor backend database" ]
+  [ "$STARTED" = "prometheus cadvisor backend database database-exporter" ]
   restore
-  grep -qx 'rm --stop --force --volumes prometheus cadvisor backend database' "$EXPERIMENT/asked" ||
+  grep -qx 'rm --stop --force --volumes prometheus cadvisor backend database database-exporter' "$EXPERIMENT/asked" ||
     { cat "$EXPERIMENT/asked"; return 1; }
+}
+
+@test "every run has a database of its own, which is up before the approach" {
+  # shellcheck source=bin/experiment.sh
+  . "$LAB_ROOT/bin/experiment.sh"
+  EXPERIMENT=$BATS_TEST_TMPDIR EXPECTED_S=1 LONGEST_S=1 LAB_DATABASE=1
+  local asked=$EXPERIMENT/asked up=$EXPERIMENT/up
+  containers_of() { [[ " $* " != *" database "* || ! -e $EXPERIMENT/up ]] || echo 0123456789ab; }
+  start_beside() { echo "database $1" >>"$EXPERIMENT/asked" && touch "$EXPERIMENT/up"; }
+  start_services() { echo "approach $2" >>"$EXPERIMENT/asked"; }
+  in_loadgen() { :; }
+  keep_container() { :; }
+  judge_runs() { :; }
+  stub docker "case \$* in 'rm --force --volumes'*0123456789ab) rm $up && echo removed >>$asked ;; esac"
+  touch "$up"
+  measure_one 1-a a GC=g1
+  measure_one 2-b b GC=g1
+  [ "$(paste -sd, - <"$asked")" = "approach a,removed,database --wait,approach b,removed" ] || { cat "$asked"; return 1; }
 }

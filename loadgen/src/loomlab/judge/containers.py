@@ -148,7 +148,8 @@ def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float |
         "prometheus": request.monitoring_cpus,
         "cadvisor": request.monitoring_cpus,
     }
-    beside |= {"database": request.backend_cpus} if facts.endpoint.database else {}
+    if facts.endpoint.database:
+        beside |= {"database": request.backend_cpus, "database-exporter": request.monitoring_cpus}
     beside |= dict.fromkeys(request.foreign.companions if request.foreign else (), request.backend_cpus)
     spent = [counted.sum(facts.metrics.cpu_seconds)]
     if facts.slices:
@@ -192,8 +193,16 @@ def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
     }
 
 
-def _database(facts: Facts, _counted: Counted) -> dict[str, Any]:
-    return _limits(facts, "database", "database", facts.request.backend_cpus) if facts.endpoint.database else {}
+def _database(facts: Facts, counted: Counted) -> dict[str, Any]:
+    if not facts.endpoint.database:
+        return {}
+    connections, most = facts.metrics.database_connections(facts.start, facts.end)
+    return {
+        **_limits(facts, "database", "database", facts.request.backend_cpus),
+        "database_connections": connections,
+        "database_most_connections": most,
+        "database_checkpoints": facts.metrics.checkpoints(counted.spans[0][0], counted.spans[-1][1]),
+    }
 
 
 def _generator(facts: Facts, counted: Counted) -> dict[str, Any]:

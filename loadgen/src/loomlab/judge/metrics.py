@@ -1,6 +1,7 @@
 """What the samples of a run (raw/metrics.json) say about the containers and their processes."""
 
 import itertools
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from loomlab.records.models import Gc
 from loomlab.records.raw import MetricsLog, Series
 
 START_TIME = "process_start_time_seconds"
+SCRAPED_S = 5.0  # so often the database is, by prometheus.yml
 
 
 class Quota(NamedTuple):
@@ -30,6 +32,7 @@ class Metrics:
         self._approach = approach
         log = record or MetricsLog()
         self._containers, self._own, self._backend = log.containers, log.approach, log.backend
+        self._database = log.database
         self.clock_off_s = log.clock_off_s
 
     def container(self, metric: str, service: str | None = None) -> list[Series]:
@@ -86,6 +89,26 @@ class Metrics:
         buckets = self.backend("backend_lateness_seconds_bucket") if scraped else []
         p99_s = series.histogram_quantile(buckets, 0.99, spans)
         return series.ratio(late_s and 1000 * late_s, answers), p99_s and 1000 * p99_s
+
+    def database_connections(self, start: float, end: float) -> tuple[float | None, float | None]:
+        """The most that were open at once, from the sample before the window on; and how many it takes."""
+        opened: dict[float, float] = defaultdict(float)  # by scrape, of which each state has a series
+        for state in self._of_database("stat_activity_count"):
+            for time, connections in state.samples:
+                if start - SCRAPED_S <= time <= end:
+                    opened[time] += connections
+        return max(opened.values(), default=None), series.latest(self._of_database("settings_max_connections"), end)
+
+    def checkpoints(self, start: float, end: float) -> int | None:
+        """That the database began, likewise."""
+        kinds = [
+            series.values_within(self._of_database(f"stat_checkpointer_num_{kind}_total"), start - SCRAPED_S, end)
+            for kind in ("timed", "requested")
+        ]
+        return round(sum(begun[-1] - begun[0] for begun in kinds)) if all(kinds) else None
+
+    def _of_database(self, name: str) -> list[Series]:
+        return series.select(self._database, f"pg_{name}")
 
     def served_requests(self, label: str, start: float, end: float) -> int | None:
         count = self._events("lab_requests_seconds_count", start, end, endpoint=label)

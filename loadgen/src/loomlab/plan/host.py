@@ -157,7 +157,7 @@ class Lab:
         return model_of(verb, given, {"approaches": self.approaches} | files, self.defaults)
 
     def variables_of(self, approach: str) -> dict[str, str]:
-        """Those of the lab's that set a variable of its container, by the names of these."""
+        """By the variables of its container, those of the lab that set them: one may set several."""
         values = self._services[approach]["environment"].items()
         return {
             name: found[1]

@@ -168,6 +168,9 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
     search = searched(asked, room_of(host, asked.size, lab.sizes), endpoint, delay) if asked.objectives else None
     shapes += search_shapes(search) if search else []
     if not shapes:
+        if endpoint.database and not connections:
+            fact = f"{targets[0].target} is answered as soon as the database does, so no CONCURRENCY follows from it"
+            raise UsageError(f"{fact}: use for instance RATE=300 or CONCURRENCY=20.")
         connections = connections or ladder(tool(asked.tool), room_of(host, asked.size, lab.sizes), endpoint, answer)
         shapes += [(each, Closed(asked.requests or each, asked.duration_s or LONGEST_RUN_S)) for each in connections]
     origin = (foreign and foreign.origin) or ""

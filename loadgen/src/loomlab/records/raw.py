@@ -193,4 +193,5 @@ class MetricsLog(BaseModel):
     containers: list[Series] = []
     approach: list[Series] = []
     backend: list[Series] = []
+    database: list[Series] = []
     clock_off_s: Moment = 0  # by so much the load generator's clock differed from that of the samples, at least

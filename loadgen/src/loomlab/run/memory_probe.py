@@ -58,7 +58,7 @@ def hindrance_of(request: Request, endpoint: Endpoint, about: Any, before: Memor
     if not has_warmup(request.warmup_cap_s) or before.error:
         return before.error or "there was no warm-up, so the memory of the process itself still grows"
     if endpoint.database:
-        return "how long requests wait for the database cannot be set"
+        return "the database cannot be told to answer all requests later"
     if threads is not None and endpoint.at_once > 1:
         return "the platform threads that made the load's concurrent calls are kept for a minute, and would count"
     if threads is not None and threads < busy:

@@ -25,6 +25,7 @@ CONTAINER_METRICS = (
     "cpu_usage_seconds_total", "cpu_cfs_periods_total", "cpu_cfs_throttled_periods_total", "memory_rss", "threads",
     "oom_events_total", "start_time_seconds", "spec_cpu_quota", "spec_cpu_period",
 )  # fmt: skip
+BESIDE = ("backend", "database", "database-exporter", "loadgen", "prometheus", "cadvisor")
 OWN_METRICS = "(lab|backend|jvm|process)_.*"
 FAILURES = (OSError, ValueError, HTTPException)  # ValueError: of a chunk of a negative size
 
@@ -167,11 +168,12 @@ class Prometheus:
         how much this clock differs from that of the samples, at least."""
         now = min(time.time(), end + 2 * PADDING_S)
         names = "|".join(CONTAINER_METRICS)
-        services = "|".join([approach, *beside, "backend", "database", "loadgen", "prometheus", "cadvisor"])
+        services = "|".join([approach, *beside, *BESIDE])
         selectors = {
             "containers": f'{{job="cadvisor",__name__=~"container_({names})",service=~"{services}"}}',
             "approach": f'{{__name__=~"{OWN_METRICS}",service="{approach}"}}',
             "backend": f'{{__name__=~"{OWN_METRICS}",service="backend"}}',
+            "database": '{job="database"}',
         }
         record: dict[str, Any] = {"start": start, "end": end, "fetched": now, "error": None}
         for name, selector in selectors.items():

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 
-from loomlab.basics.format import percent
+from loomlab.basics.format import counted, percent
 from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT, THROTTLED_LIMIT
 from loomlab.judge.rule import UNFIT, Level, Rule, measured, rule, skip_if
 from loomlab.records.measured import Measured
@@ -18,6 +18,7 @@ STOLEN_LIMIT = 0.05
 BEYOND = "the share is over the larger limit"
 WHO = {"generator": "load generator"}  # by the first word of a rule's name; others are called by it
 type Find = Callable[[Measured], tuple[str, float]]  # what limited the run, and by what share of it
+NOT_ASKED = "no request asks the database"
 CALLS_UNKNOWN = "what a service of yours calls is not known"
 STEAL = "how much CPU time the hypervisor took (steal)"
 
@@ -30,7 +31,7 @@ def _limits(name: str, about: str, find: Find, most: float, limit: str = "") -> 
     def check(run: Measured) -> Iterator[str]:
         of_companions = run.sight in ("container", "jvm") and name == "backend_cpus"
         skip_if(who == "backend" and not run.backend_calls and not of_companions, "no request calls the backend")
-        skip_if(who == "database" and not run.database, "no request asks the database")
+        skip_if(who == "database" and not run.database, NOT_ASKED)
         what, share = find(run)
         if share > most:
             yield f"The {who} limited the run: {what} (the limit is {percent(most)}): use a lower load or more CPUs."
@@ -116,6 +117,27 @@ backend_throttled = _throttled("backend_throttled", "backend")
 database_throttled = _throttled("database_throttled", "database")
 backend_late_mean = _late("mean", "on average", LATE_MEAN_LIMIT)
 backend_late_p99 = _late("p99", "at p99", LATE_P99_LIMIT)
+
+
+@rule("invalid", "all")
+def database_connections(run: Measured) -> Iterator[str]:
+    """Connections of the database, the most that were open at once, of those that it takes."""
+    skip_if(not run.database, NOT_ASKED)
+    what = "how many connections the database had"
+    opened, most = measured(run.database_connections, what), measured(run.database_most_connections, what)
+    if opened >= most:
+        fact = f"The database ran out of connections: {opened:.0f} of its {most:.0f} were open"
+        yield f"{fact}: use a smaller POOL, or more max_connections in database/postgresql.conf."
+
+
+@rule("suspect")
+def database_checkpoints(run: Measured) -> Iterator[str]:
+    """Checkpoints that the database began in the interior."""
+    skip_if(not run.database, NOT_ASKED)
+    begun = measured(run.database_checkpoints, "whether the database began a checkpoint")
+    if begun:
+        fact = f"The database began {counted(begun, 'checkpoint')} (the limit is 0), after which pages are logged whole"
+        yield f"{fact} again: use a shorter DURATION, or a larger max_wal_size in database/postgresql.conf."
 
 
 @rule("invalid", host_cause=True)
