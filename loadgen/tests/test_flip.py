@@ -82,6 +82,10 @@ def test_a_side_that_alone_keeps_up_is_the_answer(tmp_path: Path) -> None:
                 run.verdict, run.rules = "invalid", [missed]
         lines = flip_lines({"normal": measured(tmp_path / f"{side}-normal"), "slow": (slow, order)}, {})
         assert any(line.startswith(f"**{word}**, at slow answers: ") for line in lines)
+        for run in slow.runs:
+            run.verdict = "invalid"
+        lines = flip_lines({"normal": measured(tmp_path / f"{side}-usual"), "slow": (slow, order)}, {})
+        assert any(line.startswith("Not resolved at slow answers") for line in lines)
 
 
 def test_a_margin_that_was_declared_is_that_of_memory_too(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Whether to switch from the first of two to the second, and under which conditions the answer is another."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
@@ -91,10 +91,10 @@ def _cells(summary: Summary, order: Order, first: str, second: str) -> list[Cell
 
     from loomlab.statistics.student import holm  # noqa: PLC0415 - as above
 
-    broken = [_breaks(run for run in _runs(summary) if run.approach == name) for name in (first, second)]
-    if broken[0] != broken[1]:
-        word, keeps_up = (SWITCH, second) if broken[0] else (STAY, first)
-        return [Cell(THROUGHPUT, f"that only {keeps_up} keeps up", word)]
+    keep_up = [_keeps_up([run for run in _runs(summary) if run.approach == name]) for name in (first, second)]
+    if {*keep_up} == {True, False}:
+        alone, word = (first, STAY) if keep_up[0] else (second, SWITCH)
+        return [Cell(THROUGHPUT, f"that only {alone} keeps up", word)]
     contrast, loads = Contrast(a=second, b=first, kind="settings", differs=[]), load_groups(summary.runs, order)
     searched = any(run.capacity for run in summary.runs)
     found = [
@@ -111,10 +111,13 @@ def _cells(summary: Summary, order: Order, first: str, second: str) -> list[Cell
     ]
 
 
-def _breaks(runs: Iterable[Run]) -> bool:
-    """Whether a side carries the load in none of its runs."""
-    own = [{rule.rule for rule in run.rules if rule.outcome == "failed"} for run in runs if not spoilt(run)]
-    return bool(own) and all(OVERLOADED & rules for rules in own)
+def _keeps_up(runs: Sequence[Run]) -> bool | None:
+    """Whether no run of a side has more load than it carries, or each has; None: only some have, or none counts."""
+    failed = [{rule.rule for rule in run.rules if rule.outcome == "failed"} for run in runs if not spoilt(run)]
+    overloaded = [bool(OVERLOADED & rules) for rules in failed]
+    if counting(runs):
+        return None if any(overloaded) else True
+    return False if overloaded and all(overloaded) else None
 
 
 def _cell(figure: Figure, one: Comparison, margin: float, *, resolved: bool) -> Cell:
