@@ -111,7 +111,7 @@ class Pair:
     def _load(self) -> None:
         gates = [Gate(side) for side in self.sides]
         network_before: dict[str, int] = {}
-        delays, peaks_reset = [side.delay() for side in self.sides], [False, False]
+        delays, peaks_reset = [side.backend.delay() for side in self.sides], [False, False]
         failed = False
         self.live.phase("measure")
         for number, place in enumerate(turns := sides_in_turn(self.sides[0].request.slices)):
