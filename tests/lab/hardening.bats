@@ -16,6 +16,7 @@ FAULTS="$SERVICE as \$service "'
       prometheus: {networks: ["loom-lab_monitoring", "loom-lab_under_load"], writes: ["/prometheus"]},
       grafana: {networks: ["loom-lab_monitoring"], writes: ["/var/lib/grafana"]},
       results: {networks: ["loom-lab_monitoring"]},
+      database: {networks: ["loom-lab_under_load"], writes: ["/database"]},
       cadvisor: {networks: ["loom-lab_monitoring"], root: true, socket: true, added: ["SYSLOG"], devices: ["/dev/kmsg"]},
       loadgen: {networks: ["loom-lab_monitoring", "loom-lab_under_load"], writes: ["/results"], root: $as_root},
       loomlab: {networks: ["none"], writes: ["/results"], root: $as_root, added: ["DAC_OVERRIDE"]}
@@ -76,7 +77,7 @@ setup_file() {
   COMPOSE_PROFILES=none make -C "$LAB_ROOT" up >"$BATS_FILE_TMPDIR/up" 2>&1 || { cat "$BATS_FILE_TMPDIR/up" >&3; return 1; }
   record 3>&- &
   recorder=$!
-  start_lab APPROACH=microhttp-virtual CONCURRENCY=50 DURATION=10s WARMUP_CAP=1s SIZE=smoke
+  start_lab APPROACH=tomcat-virtual ENDPOINT=/orders/42 CONCURRENCY=50 DURATION=10s WARMUP_CAP=1s SIZE=smoke
   wait_for_line "measure [0-9]" 120
   listening >"$BATS_FILE_TMPDIR/listening"
   processes >"$BATS_FILE_TMPDIR/processes"
@@ -95,7 +96,7 @@ teardown_file() {
 @test "no container of an experiment, or of monitoring, may do more than it has to" {
   local service kinds
   kinds=$(json "$SERVICE" "$BATS_FILE_TMPDIR/containers" | sort -u)
-  for service in backend cadvisor loadgen loomlab microhttp-virtual prometheus results; do
+  for service in backend cadvisor database database-exporter loadgen loomlab prometheus results tomcat-virtual; do
     grep -qx "$service" <<<"$kinds" || { echo "nothing was seen of $service, only of: $kinds"; return 1; }
   done
   run faults "$BATS_FILE_TMPDIR/containers"
@@ -117,7 +118,7 @@ teardown_file() {
 
 @test "their processes have no capability but cAdvisor's, gain no privilege and are filtered by seccomp" {
   [ "$(docker info --format '{{.Name}}')" = "$(uname -n)" ] || skip "the engine's processes are another machine's"
-  grep -q '^microhttp-virtual CapEff ' "$BATS_FILE_TMPDIR/processes"
+  grep -q '^tomcat-virtual CapEff ' "$BATS_FILE_TMPDIR/processes"
   run grep -vxE '[a-z-]+ (CapEff 0{16}|NoNewPrivs 1|Seccomp 2)|cadvisor CapEff 0{7}40{8}' "$BATS_FILE_TMPDIR/processes"
   [ -z "$output" ]
 }
