@@ -17,6 +17,8 @@ from loomlab.records.files import read_record
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
 from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS, ComparedFigure, Observation, Pair
+from loomlab.statistics.paired import compare
+from loomlab.statistics.student import estimates, half_width
 from loomlab.tools.known import tool
 
 MEDIAN = 50
@@ -31,8 +33,6 @@ def compared(
 ) -> list[Comparison]:
     """Controlled contrasts and those of settings first, declared of primary figures; others are exploratory. `margin`
     replaces its own."""
-    from loomlab.statistics.paired import compare  # noqa: PLC0415 - most commands need no scipy, which loads slowly
-
     by = figure.compared
     if by is None:
         return []
@@ -95,8 +95,6 @@ def with_comparisons(
 
 def shift_doubts(runs: Sequence[Run]) -> dict[str, str]:
     """A sentence for each run of a pair whose ratio moved by more than that, beyond chance at 95 %, by its name."""
-    from loomlab.statistics.student import estimates  # noqa: PLC0415 - most commands need no scipy, which loads slowly
-
     doubts: dict[str, str] = {}
     known = [run for run in counting(runs) if run.partner and run.ratio_shift is not None]
     for (_, a, b), own in grouped(known, lambda run: (run.cell, *run.pair)).items():
@@ -138,8 +136,6 @@ def block_deviation(results: Path, cpu_model: object) -> float | None:
 
 def expectation(order: Order, results: Path) -> str | None:
     """How wide intervals will be, in a sentence; None of an order without pairs, or with too few blocks."""
-    from loomlab.statistics.student import half_width  # noqa: PLC0415 - most commands need no scipy, which loads slowly
-
     blocks = max(run.request.repeat for run in order.runs)
     if not order.runs[0].request.partner or blocks < FEWEST_BLOCKS:
         return None

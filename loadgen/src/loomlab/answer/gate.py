@@ -16,6 +16,8 @@ from loomlab.records.files import whole
 from loomlab.records.models import Summary
 from loomlab.records.order import Limit, Order
 from loomlab.statistics.comparison import FEWEST_BLOCKS
+from loomlab.statistics.paired import why_not
+from loomlab.statistics.student import chance_within, half_width
 
 FIGURES: dict[str, Figure] = {
     "cpu_ms_per_request": CPU, "live_bytes_per_request": MEMORY, "latency_ms.p50": P50, "latency_ms.p99": P99,
@@ -57,8 +59,6 @@ def _outcome(limit: Limit, one: Comparison) -> Outcome:
     result: Literal["within", "beyond", "unresolved"] = "unresolved"
     if not one.swayed and (worst > most or best <= most):
         result = "beyond" if worst > most else "within"
-    from loomlab.statistics.paired import why_not  # noqa: PLC0415 - as below
-
     words = {"within": "within the limit of", "beyond": "beyond the limit of", "unresolved": "which does not resolve"}
     tails = " (tails of a closed load)" if one.lower_bounds else ""
     span = f"{signed(100 * low)} to {signed(100 * high)} % against {one.b}{tails}"
@@ -71,8 +71,6 @@ def _outcome(limit: Limit, one: Comparison) -> Outcome:
 
 def _blocks_for(limit: Limit, one: Comparison) -> int | None:
     """The fewest with which the interval would leave the limit out, if mean and spread stay; None: too many."""
-    from loomlab.statistics.student import half_width  # noqa: PLC0415 - most commands need no scipy, which loads slowly
-
     if one.by_difference or one.interval is None or one.effect is None:
         return None
     half, blocks = math.log(one.interval[1] / one.effect), len(one.blocks)
@@ -84,8 +82,6 @@ def _blocks_for(limit: Limit, one: Comparison) -> int | None:
 
 def chance_of_passing(order: Order, results: Path) -> str | None:
     """How likely the limit on CPU per request is held if nothing differs, in a sentence; None without such a limit."""
-    from loomlab.statistics.student import chance_within  # noqa: PLC0415 - as above
-
     blocks, loads = max(run.request.repeat for run in order.runs), max(run.request.cell for run in order.runs)
     shares = [limit.share for limit in order.limits if FIGURES[limit.figure] is CPU]
     if not shares or blocks < FEWEST_BLOCKS or not order.runs[0].request.partner:
