@@ -114,11 +114,11 @@ def test_of_simulated_experiments_few_are_called_wrong(
 
 
 def test_how_likely_equals_pass_is_told_beforehand(tmp_path: Path) -> None:
-    order = compare(tmp_path / "lab", B="GC=g1", FAIL=CPU_LIMIT)
-    assert chance_of_passing(order, tmp_path) == (
+    order = compare(tmp_path, B="GC=g1", FAIL=CPU_LIMIT)
+    assert chance_of_passing(order) == (
         "If nothing differs, FAIL passes on CPU per request in 95 % of such experiments."
     )
-    assert chance_of_passing(order.model_copy(update={"limits": []}), tmp_path) is None
+    assert chance_of_passing(order.model_copy(update={"limits": []})) is None
 
 
 def test_each_limit_is_a_test_case(tmp_path: Path) -> None:
