@@ -161,10 +161,6 @@ def test_where_compilers_tell_nothing_the_later_half_of_the_warm_up_is_steady() 
     assert half[0].request_cores < 0.8 < slow.bursts[0].request_cores
 
 
-def test_a_pair_does_not_run_the_load_itself_before_its_slices() -> None:
-    assert phase(warmed(Approach(), settles=False), "settle") == []
-
-
 @pytest.mark.parametrize(
     ("target", "same_at_first"),
     [("/pinned?delayInMillis=300", True), ("/epoch-millis?delayInMillis=900", True), ("/httpbin/block/0.9", False)],
@@ -208,18 +204,6 @@ def test_a_cap_shorter_than_a_burst_leaves_no_warm_up(cap_s: float, bursts: int)
     assert (len(got.bursts), got.digest.capped) == (bursts, True)
 
 
-def test_a_rate_settles_at_that_rate_on_all_of_its_connections() -> None:
-    approach = Approach()
-
-    got = warmed(approach, 400, shape=rate(200))
-
-    assert (got.compiled, got.changing, got.failed, got.digest.capped) == (True, None, False, False)
-    settling = sent_in(approach, got, "settle")
-    assert {(load.shape, load.connections) for load in settling} == {(rate(200, 4), 400)}
-    last = phase(got, "compile")[-1]
-    assert (last.requests or 0) / last.duration_s > 2 * 200
-
-
 @pytest.mark.parametrize(
     ("rate_rps", "wait_ms", "settles_at"),
     [
@@ -233,7 +217,8 @@ def test_a_rate_settles_at_its_own_however_soon_answered(rate_rps: float, wait_m
 
     got = warmed(approach, 400, f"/epoch-millis?delayInMillis={wait_ms}", cap_s=400, shape=rate(rate_rps))
 
-    assert {load.shape for load in sent_in(approach, got, "settle")} == {OpenRate((settles_at,))}
+    settling = {(load.shape, load.connections) for load in sent_in(approach, got, "settle")}
+    assert settling == {(OpenRate((settles_at,)), 400)}
 
 
 def test_cold_requests_that_queue_under_a_rate_slow_it_down_by_their_cost_only() -> None:
@@ -346,31 +331,25 @@ def test_a_fall_beyond_its_limit_or_that_noise_may_hide_is_told(
         assert set(numbers) <= figures(got)
 
 
-def test_five_bursts_are_the_fewest_and_the_first_does_not_count() -> None:
-    assert describe_change([burst()] * 4) is not None
-    assert describe_change([burst()] * 5) is None
-    assert describe_change([burst(latency=9, cpu=9, memory=0.1)] + [burst()] * 4) is None
+COLD = [burst(cpu=cpu) for cpu in (9, 5, 3)]
+FALLING = [burst(cpu=cpu, memory=cpu) for cpu in falling(0.2, 7)]
 
 
-def test_what_lies_six_bursts_back_no_longer_counts() -> None:
-    cold = [burst(cpu=cpu) for cpu in (9, 5, 3)]
-    assert describe_change(cold + [burst()] * 5) is not None
-    assert describe_change(cold + [burst()] * 6) is None
-
-
-def test_the_compilers_cpu_is_not_that_of_the_requests() -> None:
-    assert describe_change([burst(jit_s=jit) for jit in (2, 1, 0.5, 0.2, 0.1, 0.1)]) is None
-
-
-def test_without_figures_of_the_process_latency_alone_tells() -> None:
-    assert describe_change([burst(cpu=None, memory=None, jit_s=None)] * 5) is None
-
-
-@pytest.mark.parametrize("missing", [{"cpu": None}, {"memory": None}, {"cpu": -0.1}])
-def test_a_figure_that_is_missing_from_some_bursts_does_not_make_the_others_steady(missing: dict[str, float]) -> None:
-    bursts = [burst(cpu=cpu, memory=cpu) for cpu in falling(0.2, 7)]
-    bursts[4] = burst(**missing)  # type: ignore[arg-type]  # None is what is tested
-    assert describe_change(bursts) is not None
+@pytest.mark.parametrize(
+    ("bursts", "steady"),
+    [
+        ([burst()] * 4, False), ([burst()] * 5, True),
+        # The first does not count, nor what lies six bursts back, nor what compilers take.
+        ([burst(latency=9, cpu=9, memory=0.1)] + [burst()] * 4, True),
+        (COLD + [burst()] * 5, False), (COLD + [burst()] * 6, True),
+        ([burst(jit_s=jit) for jit in (2, 1, 0.5, 0.2, 0.1, 0.1)], True),
+        # Without figures of the process latency alone tells, but not where some bursts lack one.
+        ([burst(cpu=None, memory=None, jit_s=None)] * 5, True),
+        *(([*FALLING[:4], one, *FALLING[5:]], False) for one in (burst(cpu=None), burst(memory=None), burst(cpu=-0.1))),
+    ],
+)  # fmt: skip
+def test_which_bursts_tell(bursts: list[Burst], steady: bool) -> None:
+    assert (describe_change(bursts) is None) is steady
 
 
 @pytest.mark.parametrize(
