@@ -152,22 +152,6 @@ def test_an_experiment_has_a_hundred_approaches_at_most(tmp_path: Path, count: i
         summarise(folder, interrupted=False)
 
 
-def test_a_link_in_a_folder_that_was_never_begun_moves_no_run_of_another(tmp_path: Path) -> None:
-    victim, stranger = made(tmp_path), made(tmp_path, "20260102T000000Z")
-    finish(victim)
-    with changing(stranger) as order:
-        for run in order.runs:
-            run.state = "planned"
-    shutil.rmtree(stranger / "runs")
-    (stranger / "runs").symlink_to(victim / "runs")
-    before = checksum(victim)
-
-    with pytest.raises(UsageError, match="neither a file nor a folder"):
-        resume(stranger)
-
-    assert checksum(victim) == before
-
-
 @pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
 def test_a_link_in_place_of_what_is_written_is_replaced_and_not_followed(
     tmp_path: Path, link: Callable[[Path, Path], None]
@@ -355,3 +339,42 @@ def test_what_another_host_measures_is_left_alone(tmp_path: Path, capsys: pytest
     assert capsys.readouterr().err.count(f"rm results/{theirs.name}/.owner") == 2
     assert checksum(theirs) == before
     assert (killed / "summary.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [("judge", "cli.results.judge_run"), ("summarise", "cli.results.summarise"), ("report", "report.page.write_report")],
+)
+def test_where_the_lab_fails_at_a_folder_it_says_so_and_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, place: str
+) -> None:
+    folder = made(tmp_path)
+    monkeypatch.setattr(f"loomlab.{place}", lambda *_, **__: 1 / 0)
+
+    assert exit_code(command, str(folder)) == 4
+
+    (said,) = capsys.readouterr().err.splitlines()
+    assert [word for word in (folder.name, "ZeroDivisionError", " in results.py, line ") if word not in said] == []
+
+
+def test_a_run_that_the_order_does_not_name_is_left_out_and_named(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    finish(folder)
+    for number in range(2, 10):
+        shutil.copytree(raw_of(folder).parent, folder / "runs" / f"{number}-gift")
+
+    summary = summarise(folder, interrupted=False)
+
+    assert [run.run for run in summary.runs] == ["1-tomcat-virtual"]
+    (note,) = (note for note in summary.notes if "gift" in note)
+    assert "2-gift" in note
+    assert "3 more" in note
+
+
+def test_a_verdict_of_another_run_is_none(tmp_path: Path) -> None:
+    folder = made(tmp_path, runs=2)
+    before = finish(folder).runs
+    shutil.copy(raw_of(folder, 2).parent / "run.json", raw_of(folder).parent)
+
+    with pytest.warns(UserWarning, match="1-tomcat-virtual is judged again"):
+        assert summarise(folder, interrupted=False).runs == before
