@@ -18,7 +18,7 @@ from pydantic_core import from_json
 from loomlab.basics.errors import UsageError
 from loomlab.run.prometheus import answered
 from loomlab.show import server
-from loomlab.show.server import FEWEST_VALUES, MOST_BYTES, Files, Server, newest_runs, server_of
+from loomlab.show.server import FEWEST_VALUES, Files, Server, newest_runs, server_of
 from report_folder import PAIR, edit, first_run, folder_of
 
 URL = "http://lab.example:9080"
@@ -135,26 +135,6 @@ def test_runs_of_the_future_hide_none_of_now(tmp_path: Path, get: Get, monkeypat
     assert shown == [mine.name, mine.name, gift.name]
 
 
-def test_of_an_experiment_only_the_newest_runs_are_looked_for(
-    tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "20200101T000000Z-mine")
-    for number in range(50):
-        (tmp_path / "20200102T000000Z-gift" / "runs" / f"{number}-a").mkdir(parents=True)
-    looked_for: list[Path] = []
-    read = Files.read
-
-    def looking(files: Files, path: Path, told: Callable[[Any], Any]) -> Any:
-        looked_for.append(path)
-        return read(files, path, told)
-
-    monkeypatch.setattr(server, "MOST_RUNS", 10)
-    monkeypatch.setattr(Files, "read", looking)
-
-    assert len(samples(get)["lab_result_info"]) == 2
-    assert len(looked_for) < 20
-
-
 def test_a_page_is_made_of_so_many_values_of_the_newest_runs_at_most(
     tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,10 +186,11 @@ def circle(path: Path) -> None:
         circle,
         lambda run_dir: (run_dir / "run.json").write_text("[" * 100_000),
         lambda run_dir: (run_dir / "run.json").write_text("[" + "0," * server.MOST_VALUES + "0]"),
+        lambda run_dir: (run_dir / "run.json").write_text((run_dir / "run.json").read_text() + " " * server.MOST_BYTES),
         lambda run_dir: edit(run_dir / "run.json", lambda run: run.update(started="yesterday")),
         lambda run_dir: edit(run_dir / "run.json", lambda run: run.update(approach="\ud800")),
     ],
-    ids=["file", "folder", "JSON", "values", "time", "text"],
+    ids=["file", "folder", "JSON", "values", "bytes", "time", "text"],
 )
 def test_what_cannot_be_read_is_counted_and_hides_nothing_else(
     damage: Callable[[Path], object], tmp_path: Path, get: Get
@@ -224,15 +205,6 @@ def test_what_cannot_be_read_is_counted_and_hides_nothing_else(
     metrics = samples(get)
 
     assert [labels["run"][0] for labels, _ in metrics["lab_result_info"]] == ["2"]
-    assert metrics["lab_results_unreadable"] == [({}, 1)]
-
-
-def test_a_record_that_is_too_large_to_be_kept_is_counted_and_not_read(tmp_path: Path, get: Get) -> None:
-    folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
-    with (folder / "runs" / "1-tomcat-platform" / "run.json").open("a") as run:
-        run.write(" " * MOST_BYTES)
-    metrics = samples(get)
-    assert len(metrics["lab_result_info"]) == 1
     assert metrics["lab_results_unreadable"] == [({}, 1)]
 
 

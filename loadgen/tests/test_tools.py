@@ -154,17 +154,6 @@ def test_no_more_is_read_than_a_packed_file_holds(tmp_path: Path, monkeypatch: p
     assert len(parsed(tmp_path, *rows[:100], report=REPORT | {"requests": 100})) == 100
 
 
-def test_what_follows_a_packed_file_allows_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loomlab.tools.tool.MOST_BYTES", 5000)
-    (tmp_path / "vegeta.txt").touch()
-    with VEGETA.rows(tmp_path, ".gz").open("wb") as packed:
-        packed.write(gzip.compress(COLUMNS.encode() + b"\n" + b"0" * 10_000))
-        packed.truncate(2**20)
-
-    with pytest.raises(ParseError, match="measure a shorter time"):
-        VEGETA.requests(tmp_path, 0)
-
-
 @pytest.mark.parametrize("part", [0, 1, 30, 31, 2**24])
 def test_numbers_are_read_in_parts(monkeypatch: pytest.MonkeyPatch, part: int) -> None:
     monkeypatch.setattr("loomlab.tools.tool.PART", part)
