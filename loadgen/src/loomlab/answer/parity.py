@@ -74,18 +74,13 @@ def subjects_of(experiment_dir: Path, runs: Sequence[Run]) -> list[Subject]:
         image: str | None = None
         with suppress(ParseError):  # damaged since it was judged
             about, probe = read_json(files.about), read_record(files.probe, Probe)
-            image = _image(read_json(files.container))
+            match read_json(files.container):
+                case [{"Image": str(told)}]:
+                    image = told
         about = about if isinstance(about, dict) and "error" not in about else None
         side = order and order.sides.get(run.approach)
         subjects.append(Subject(run, about, probe, image, side.variables if side else {}))
     return subjects
-
-
-def _image(inspected: Any) -> str | None:
-    match inspected:
-        case [{"Image": str(image)}]:
-            return image
-    return None
 
 
 @dataclass
