@@ -1,4 +1,4 @@
-"""How much a service holds: what is planned, when a rate counts as held, the search of a process, and its sentences."""
+"""How much a service holds: what is planned, the search of a process whose capacity is known, and its sentences."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from loomlab.records.models import Request, Run
 from loomlab.records.order import Order
 from loomlab.run.measure import Measurement
 from loomlab.run.search import LONGEST_REST_S, CapacitySearch
-from loomlab.run.staircase import rate_of, rung_of
+from loomlab.run.staircase import FAILURES, MOST_SPOILT, Staircase, rate_of, rung_of
 from ordered import STAMP, TWO_CPUS, lab_in
 from report_folder import run_of
 from saying import figures
@@ -207,6 +207,72 @@ def test_trials_at_low_rates_last_until_there_are_enough_requests_above_a_percen
         one >= 12 for rps, lasts_s in lasted_s.items() if (one := 0.01 * rps * lasts_s) and lasts_s < LONGEST_TRIAL_S
     )
     assert max(lasted_s.values()) == LONGEST_TRIAL_S
+
+
+def search(start: int, holds: Callable[[int], bool | None], highest: int = 400) -> Staircase:
+    stairs = Staircase(start, highest)
+    while (rung := stairs.next) is not None:
+        held = holds(rung)
+        stairs.tell(rung, "spoilt" if held is None else "held" if held else "failed")
+        assert len(stairs.tries) < 100
+    return stairs
+
+
+@pytest.mark.parametrize("rung", [0, 1, 7, 100, 265, 400])
+def test_a_rate_is_on_the_rung_that_it_is_of(rung: int) -> None:
+    assert rung_of(rate_of(rung)) == rung
+    assert rung_of(rate_of(rung) * 1.02) == rung
+
+
+@pytest.mark.parametrize("start", [0, 150, 264, 265, 266, 300, 399])
+@pytest.mark.parametrize("most", [3, 264, 265, 268, 390])
+def test_it_finds_the_highest_rung_that_is_held_wherever_it_starts(start: int, most: int) -> None:
+    stairs = search(start, lambda rung: rung <= most)
+
+    assert (stairs.held, stairs.failed) == (most, most + 1)
+
+
+def test_a_rung_fails_by_two_trials_and_none_above_it_is_offered_then() -> None:
+    stairs = search(250, lambda rung: rung <= 260)
+
+    for place, (rung, outcome) in enumerate(stairs.tries):
+        failed = [one for one, how in stairs.tries[:place] if how == "failed"]
+        assert all(rung < one for one in failed if failed.count(one) >= FAILURES)
+        if outcome == "failed" and failed.count(rung) == 0:
+            assert stairs.tries[place + 1][0] == rung
+
+
+def test_after_its_ramp_it_takes_ten_trials_at_most() -> None:
+    for most in range(250, 300):
+        stairs = search(254, most.__ge__)
+        first = next(place for place, (_, outcome) in enumerate(stairs.tries) if outcome == "failed")
+        assert len(stairs.tries) - first <= 10
+
+
+def test_one_failure_does_not_decide() -> None:
+    failed_once = set[int]()
+
+    def holds(rung: int) -> bool:
+        first = rung not in failed_once
+        failed_once.add(rung)
+        return rung <= 270 and not first
+
+    assert search(250, holds).held == 270
+
+
+def test_it_ends_where_nothing_failed_and_where_nothing_held() -> None:
+    assert (search(250, lambda _: True, highest=275).held, search(250, lambda _: False).held) == (275, None)
+    assert search(250, lambda _: True, highest=275).failed is None
+    assert search(250, lambda _: False).tries[-2:] == [(0, "failed")] * FAILURES
+
+
+def test_what_the_host_spoilt_says_nothing_until_it_is_too_much() -> None:
+    spoilt = iter([True, False, True, False, False])
+    stairs = search(250, lambda rung: None if next(spoilt, False) else rung <= 260)
+    assert (stairs.held, stairs.spoilt) == (260, False)
+
+    stairs = search(250, lambda _: None)
+    assert (len(stairs.tries), stairs.held, stairs.spoilt) == (MOST_SPOILT, None, True)
 
 
 def run_with(name: str, block: int, rps: float | None, **capacity: Any) -> Run:
