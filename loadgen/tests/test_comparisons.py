@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from abouts import HEADLINE
 from loads import load_of, rate
-from loomlab.answer.comparisons import BLOCK_DEVIATION, expectation, with_comparisons
+from loomlab.answer.comparisons import BLOCK_DEVIATION, expectation, shift_doubts, with_comparisons
 from loomlab.answer.summary import summarise
 from loomlab.answer.text import footnotes
 from loomlab.records.contrasts import Comparison, Contrast
@@ -264,3 +265,38 @@ def test_a_plan_in_slices_says_how_wide_its_intervals_will_be(tmp_path: Path) ->
     assert "With 5 blocks" in said
     assert expectation(planned(tmp_path, **PAIR, repeats=2)) is None
     assert expectation(planned(tmp_path, **PAIR, design="alone")) is None
+
+
+def shifting(shifts: Sequence[float | None], **changes: object) -> list[Run]:
+    """Both sides of a pair in a block for each of these shifts of a's ratio to b's."""
+    return [
+        run(number, run=f"{number}-{name}", approach=name, partner=other, repeat=number, ratio_shift=shift, **changes)
+        for number, of_a in enumerate(shifts, 1)
+        for name, other, shift in (("a", "b", of_a), ("b", "a", None if of_a is None else -of_a))
+    ]
+
+
+@pytest.mark.parametrize(("shifts", "said"), [
+    ([0.09, 0.10, 0.08], "9.42 %"), ([-0.09, -0.10, -0.08], "-8.61 %"), ([0.1, -0.1, 0.11], ""),
+    ([0.2, -0.1, 0.2], ""), ([0.03, 0.031, 0.029], ""), ([0.041, 0.0411, 0.0412], "4.2 %"),
+    ([0.09, 0.10], ""), ([0.09, 0.1, None], ""),
+])  # fmt: skip
+def test_a_ratio_that_moves_alike_in_every_block_makes_runs_suspect(shifts: list[float | None], said: str) -> None:
+    runs = shifting(shifts)
+    doubts = shift_doubts(runs)
+
+    assert set(doubts) == ({run.run for run in runs} if said else set())
+    assert all(said in text for text in doubts.values())
+
+
+def test_neither_invalid_runs_nor_other_loads_tell_a_shift() -> None:
+    moving = [0.09, 0.10, 0.08]
+
+    assert shift_doubts(shifting(moving, verdict="invalid")) == {}
+    assert shift_doubts([*shifting(moving[:2]), *shifting(moving[2:], cell=2)]) == {}
+    assert shift_doubts([run(number) for number in range(3)]) == {}
+
+
+def test_the_summary_tells_a_shift(tmp_path: Path) -> None:
+    runs = summarise(experiment(tmp_path, shifting([0.09, 0.10, 0.08])), interrupted=False).runs
+    assert all(run.verdict == "suspect" and "9.42 %" in run.reasons[-1] for run in runs if run.approach == "a")
