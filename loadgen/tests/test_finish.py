@@ -93,14 +93,6 @@ def test_an_experiment_that_was_renamed_is_resumed_under_its_new_name(tmp_path: 
     assert resume(folder).experiment == "mine"
 
 
-def test_a_whole_experiment_is_not_resumed(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "judged", "finished")
-
-    assert INTERRUPTED_NOTE not in finish(folder).notes
-    with pytest.raises(UsageError, match="has all of its 2 runs"):
-        resume(folder)
-
-
 def test_latest_is_the_newest_that_lacks_a_run(tmp_path: Path) -> None:
     results = tmp_path / "results"
     older = experiment(tmp_path, "planned", stamp="20260101T000000Z")

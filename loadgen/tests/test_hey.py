@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import signal
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 from loads import load_of
 from loomlab.basics.errors import ParseError
-from loomlab.records.load import Closed, Load, Target
+from loomlab.records.load import Closed, Target
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.hey import REQUEST_COLUMNS, TEMPLATE, Hey, Started
 from loomlab.tools.tool import ToolReport
@@ -41,16 +40,6 @@ def requests_in(raw: Path) -> RequestLog:
 
 def golden(name: str) -> bytes:
     return (GOLDEN / f"{name}.txt").read_bytes()
-
-
-def run(load: Load, raw: Path, end: signal.Signals | None = None) -> tuple[ToolReport, RequestLog]:
-    """What the real hey leaves; `end` is sent to it after a second."""
-    process = started(HEY, load, raw)
-    if end is not None:
-        time.sleep(1)
-        process.send_signal(end)
-    process.wait(timeout=30)
-    return left(HEY, raw)
 
 
 @pytest.mark.parametrize(
@@ -179,19 +168,11 @@ def test_a_command_line(tmp_path: Path) -> None:
 def test_the_real_hey_counts_answers_and_errors_and_their_starts(tmp_path: Path) -> None:
     before_s = int(time.time())
     with running("127.0.0.21", 0.1, "slow"):
-        report, log = run(replace(LOAD, shape=Closed(130, 9)), tmp_path)
+        started(HEY, replace(LOAD, shape=Closed(130, 9)), tmp_path).wait(timeout=30)
+    report, log = left(HEY, tmp_path)
 
     assert (report.attempted, report.aborted) == (120, None)
     assert report.failed is not None and report.failed >= 6
     assert log.failures == {"time-out": report.failed}
     assert len(log) == report.completed == 120 - report.failed
     assert all(before_s <= start_s <= time.time() for start_s in log.start_s)
-
-
-@pytest.mark.tools
-def test_the_real_hey_reports_when_it_is_stopped(tmp_path: Path) -> None:
-    with running("127.0.0.21", 0.1):
-        report, log = run(replace(LOAD, shape=Closed(100_000, 9)), tmp_path, end=signal.SIGINT)
-
-    assert report.aborted == "hey was stopped before its 100000 requests were done"
-    assert report.attempted == report.completed == len(log) > 0

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from loomlab.answer.loads import load_groups, torn_runs, unmade_blocks
-from loomlab.answer.summary import finish, summarise
+from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order, changing, read_order
-from ordered import resume
 from report_folder import PAIR, folder_of
 from saying import STOLEN
 
@@ -142,20 +141,3 @@ def test_blocks_of_invalid_runs_are_made_and_those_that_were_cut_off_or_lack_a_t
     assert [unmade_blocks(order, some) for some in (runs, invalid)] == [None, None]
     for asked, made in ((order, cut_off), (longer, runs)):
         assert (unmade_blocks(asked, made) or "").startswith("4 of 5 blocks")
-
-
-def test_a_resumption_makes_a_half_block_again_and_sets_its_runs_aside(folder: Path) -> None:
-    with changing(folder) as order:
-        half = [run.run for run in order.runs[2:4]]
-        unmade(folder, half[1], order)
-    whole = runs_of(folder)[0].run
-    kept = {run: (folder / "runs" / run / "run.json").read_bytes() for run in (whole, half[0])}
-
-    with pytest.warns(UserWarning, match="is made again"):
-        order = resume(folder)
-
-    assert [run.run for run in order.runs if run.state == "planned"] == half
-    assert (folder / "runs" / ".set-aside" / f"{half[0]}-1" / "run.json").read_bytes() == kept[half[0]]
-    assert (folder / "runs" / whole / "run.json").read_bytes() == kept[whole]
-    assert not (folder / "runs" / half[0]).exists()
-    assert finish(folder).missing == half

@@ -92,18 +92,6 @@ def test_a_throughput_that_differs_is_told(runs: list[Run], kind: Kind | None, t
     assert not told or told <= figures(about[0])
 
 
-@pytest.mark.parametrize(
-    ("repeats", "spoilt", "numbers"),
-    [
-        (1, 0, {"5"}), (4, 0, {"4", "5"}), (5, 0, None), (8, 3, None), (5, 1, {"4", "5", "6"}), (5, 3, {"2", "5", "8"}),
-        (5, 4, {"1", "5", "9"}), (3, 1, {"2", "3", "6"}),
-    ],
-)  # fmt: skip
-def test_repeats_that_make_up_for_blocks_are_told(repeats: int, spoilt: int, numbers: set[str] | None) -> None:
-    told = [one for one in sentences(experiment_of(invalid(blocks(repeats), spoilt))) if "REPEATS" in one]
-    assert [numbers <= figures(one.replace("REPEATS=", "")) for one in told] == [True] if numbers else told == []
-
-
 def test_what_needs_more_blocks_than_there_may_be_says_what_else_helps() -> None:
     words = "REPEATS=100 is the most; where more blocks are needed, a quieter host"
 

@@ -18,7 +18,6 @@ import pytest
 from loomlab.answer.figures import CPU
 from loomlab.answer.summary import INTERRUPTED_NOTE
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
-from loomlab.records.raw import LiveBytes
 from loomlab.report import page as report
 from loomlab.report.experiment import read_experiment, verdict_counts
 from loomlab.report.opening import Opening, caveats_of
@@ -115,19 +114,6 @@ def test_every_run_has_a_row_with_what_others_took_of_its_cpus(tmp_path: Path) -
         assert html.count(cell) == count
     assert "No run has the raw files from which its seconds are drawn." in html
     assert 'href="runs/' not in html
-
-
-def test_a_single_run_has_nothing_to_compare(tmp_path: Path) -> None:
-    alone = page_of(folder_of(tmp_path, ("tomcat-virtual",), repeats=1))
-    assert alone.all("section", "id") == SECTIONS
-    assert "tomcat-virtual needs 1." in alone.text
-
-
-def test_how_differences_are_compared_is_said_where_there_are_any(tmp_path: Path, page: Page) -> None:
-    held = LiveBytes(heap=-3_000, stacks_off_heap=200, kernel=100)
-    negative = page_of(folder_of(tmp_path, PAIR, live_bytes_per_request=held)).text
-    assert ("-2.64" in negative, "arithmetic means" in negative) == (True, True)
-    assert "arithmetic means" not in page.text
 
 
 def test_the_summary_begins_with_the_sentences_and_the_table(experiment: Path, page: Page) -> None:

@@ -15,7 +15,7 @@ from loomlab.report.chart import course_of
 from loomlab.report.experiment import Experiment, beside, csv_of, effect_cell, groups_of, read_experiment, table_of
 from loomlab.report.opening import caveats_of, opening_of
 from ordered import STAMP, TWO_CPUS, asked_for, lab_in
-from report_folder import HEAPS, NAMES, NEGATIVE, PAIR, blocks, edit, experiment_of, folder_of, holding, later, run_of
+from report_folder import HEAPS, NAMES, NEGATIVE, PAIR, blocks, experiment_of, folder_of, holding, run_of
 
 
 @pytest.fixture(scope="module")
@@ -112,17 +112,6 @@ def test_a_change_is_in_percent_of_the_other_side_and_the_margin_is_that_of_the_
     assert (comparison.margin, comparison.within_margin) == (0.3, True)
     swayed = comparison.model_copy(update={"swayed": True, "word": "not significant"})
     assert effect_cell(swayed) == effect_cell(comparison)
-
-
-def test_a_block_that_took_hours_as_planned_counts(tmp_path: Path) -> None:
-    folder = folder_of(tmp_path, PAIR, repeats=3)
-    edit(folder / "order.json", lambda order: [run.update(expected_s=3600) for run in order["runs"]])
-    edit(
-        folder / "summary.json",
-        lambda summary: [run.update(finished=later(run["started"], 7200)) for run in summary["runs"]],
-    )
-
-    assert [len(one.blocks) for one in read_experiment(folder).comparisons(CPU)] == [3]
 
 
 def test_stand_ins_are_a_doubt_of_the_whole(experiment: Experiment) -> None:

@@ -30,7 +30,6 @@ hangs:
   - at: 20s
     duration: 10s
 """
-CLOSED = RATE.replace("shape: rate\n  rate: 500/s", "shape: closed\n  requests_per_connection: 120")
 LADDER = RATE.replace("shape: rate\n  rate: 500/s", "shape: rate-ladder\n  rates: [250/s, 500/s]")
 LADDER = LADDER.replace("  duration: 60s\nhangs", "  step: 60s\nhangs")
 SPIKE = RATE.replace(

@@ -87,17 +87,6 @@ def test_every_number_is_that_of_the_figures(blocks: list[tuple[float, float]]) 
 
 
 @pytest.mark.parametrize(
-    ("ratios", "said"),
-    [
-        ((0.905, 0.906, 0.907), "9.4 9.2 9.6"), ((1.1026, 1.103, 1.1034), "10.3 10.2 10.4"),
-        ((0.90, 0.906, 0.912), "9.4 7.9 10.9"), ((1.25, 1.26, 1.27), "26 24 29"),
-    ],
-)  # fmt: skip
-def test_the_mean_has_the_decimals_of_its_interval(ratios: tuple[float, ...], said: str) -> None:
-    assert set(said.split()) <= figures(compared(ratios, (1.0, 1.0, 1.0)).sentence)
-
-
-@pytest.mark.parametrize(
     ("factor", "text"),
     [(1e-6, "over 99 % less"), (0.0004, "over 99 % less"), (20.0, "over 1,000 % more"), (2.5, "150 % more")],
 )

@@ -118,7 +118,6 @@ def own(name: str, *samples: tuple[float, float], **labels: str) -> dict[str, An
     return matrix(name, [(at(second), value) for second, value in samples], **labels)
 
 
-START = matrix("process_start_time_seconds", level(7))
 COLLECTED = [
     own("jvm_gc_pause_seconds_sum", (10, 0.5), (40, 2.0)),
     own("jvm_gc_pause_seconds_count", (10, 3), (40, 7)),

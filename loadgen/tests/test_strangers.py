@@ -239,19 +239,6 @@ def test_a_run_that_cannot_be_judged_now_is_not_taken_for_lost(
     assert [run.state for run in read_order(folder).runs] == ["judged"]
 
 
-def test_whatever_one_experiment_fails_at_others_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    broken, deep, whole = (made(tmp_path, f"2026010{day}T000000Z") for day in (1, 2, 3))
-    (broken / "engine.json").write_text('{"notes": -1}')
-    order_file(deep).write_text("[" * 100_000)
-
-    assert exit_code("finish", "--results", str(tmp_path / "results")) == 4
-
-    said = capsys.readouterr().err
-    assert broken.name in said
-    assert deep.name in said
-    assert (whole / "summary.json").exists()
-
-
 def raw_of(folder: Path, run: int = 1) -> Path:
     return folder / "runs" / f"{run}-tomcat-virtual" / "raw"
 
