@@ -13,15 +13,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from engine_socket import STATS, FakeEngine, engine_of
 from loomlab.basics.errors import CannotMeasureError, HostError
 from loomlab.exporter import engine as exporter
-from loomlab.exporter.engine import (
-    CPU,
-    RSS,
-    THREADS,
-    ContainerFigures,
-    export_containers,
-    page_figures,
-    sees_containers,
-)
+from loomlab.exporter.engine import CPU, RSS, THREADS, ContainerFigures, page_figures, sees_containers
 from loomlab.run.prometheus import CONTAINER_METRICS, UnreachableError, answered
 from served import dripping, serving
 
@@ -142,7 +134,7 @@ def test_the_server_tells_what_sees_containers_asks(engine: FakeEngine, monkeypa
         port = free.getsockname()[1]
     monkeypatch.setattr("signal.pause", lambda: pages.append(answered(f"http://127.0.0.1:{port}/metrics?max_age=0s")))
 
-    export_containers(engine.socket, port)
+    exporter.export_containers(engine.socket, port)
 
     assert page_figures(pages[0], LIMITED[:12]) == {CPU: 3.540013, RSS: 35_045_376, THREADS: 42}
 

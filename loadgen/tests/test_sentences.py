@@ -12,7 +12,6 @@ from syrupy.assertion import SnapshotAssertion
 from compared import BASE, LESS, LOAD, PAIR, SPREAD, compared, observed, one_of_many, only
 from loomlab.records.contrasts import Comparison
 from loomlab.statistics.comparison import CPU_PER_REQUEST, MEMORY_PER_REQUEST, P99, Pair
-from saying import figures
 
 COSTS = st.floats(0.01, 100)
 BLOCKS = st.lists(st.tuples(COSTS, COSTS), min_size=1, max_size=8)

@@ -1,7 +1,6 @@
 """Folders of results that somebody else made, or that a crash left: what they cannot do, and what they do not cost."""
 
 import errno
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from loomlab.records.order import changing, order_file, read_order
 from loomlab.report.page import write_report
 from ordered import planned, resume
 from rawrun import BEGIN, RawRun
-from report_folder import PAIR, edit, first_run, folder_of
+from report_folder import edit, experiment_of, run_of
 from saying import exit_code
 
 
@@ -139,17 +138,10 @@ def test_what_is_more_than_any_record_has_is_not_parsed(tmp_path: Path, content:
 
 
 @pytest.mark.parametrize("count", [100, 101])
-def test_an_experiment_has_a_hundred_approaches_at_most(tmp_path: Path, count: int) -> None:
-    folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
-    order_file(folder).unlink()  # which names those that count
-    told = json.loads((first_run(folder) / "run.json").read_text())
-    for number in range(count - 2):
-        run_dir = folder / "runs" / f"{number + 9}-x"
-        run_dir.mkdir()
-        (run_dir / "run.json").write_text(json.dumps(told | {"run": run_dir.name, "approach": f"x{number}"}))
-
+def test_an_experiment_has_a_hundred_approaches_at_most(count: int) -> None:
+    runs = [run_of(f"x{number}", run=f"{number}-x") for number in range(count)]
     with pytest.raises(ParseError, match="101 approaches") if count > 100 else nullcontext():
-        summarise(folder, interrupted=False)
+        experiment_of(runs, None)
 
 
 @pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
