@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from loomlab.basics.errors import UsageError
 from loomlab.plan.overlay import overlay_lines
@@ -16,38 +17,30 @@ from loomlab.records.order import Order
 from ordered import STAMP, TWO_CPUS, lab_in
 
 SECRET = "c0rrect horse"  # noqa: S105 - of a test
-MODEL: dict[str, Any] = {
-    "name": "shop",
-    "services": {
-        "orders": {
-            "build": {"context": "/shop"},
-            "environment": {
-                "PAYMENTS_URL": "http://payments:8080",
-                "PASSWORD": f"{SECRET}$$",
-                "JAVA_TOOL_OPTIONS": "-Xss1m",
-            },
-            "ports": [{"target": 8080, "published": "80"}],
-            "depends_on": {"payments": {"condition": "service_started", "required": True}},
-            "deploy": {"resources": {"limits": {"memory": "1g"}}},
-            "volumes": [
-                {"type": "volume", "source": "data", "target": "/data"},
-                {"type": "bind", "source": "/shop/conf", "target": "/conf", "read_only": True},
-            ],
-            "cap_add": ["NET_ADMIN"],
-            "dns": ["10.0.0.1"],
-            "container_name": "mine",
-        },
-        "payments": {"image": "payments:2", "depends_on": {"db": {"condition": "service_healthy"}}},
-        "db": {
-            "image": "postgres:17",
-            "container_name": "my-db",
-            "networks": {"default": {"aliases": ["db.internal"]}, "other": None},
-            "environment": {"POSTGRES_PASSWORD": "hunter22"},
-        },
-        "unrelated": {"image": "x"},
-    },
-    "secrets": {"token": {"file": "/shop/token"}},
-}
+MODEL: dict[str, Any] = yaml.safe_load("""
+name: shop
+services:
+  orders:
+    build: {context: /shop}
+    environment: {PAYMENTS_URL: "http://payments:8080", PASSWORD: c0rrect horse$$, JAVA_TOOL_OPTIONS: -Xss1m}
+    ports: [{target: 8080, published: "80"}]
+    depends_on: {payments: {condition: service_started, required: true}}
+    deploy: {resources: {limits: {memory: 1g}}}
+    volumes:
+      - {type: volume, source: data, target: /data}
+      - {type: bind, source: /shop/conf, target: /conf, read_only: true}
+    cap_add: [NET_ADMIN]
+    dns: [10.0.0.1]
+    container_name: mine
+  payments: {image: "payments:2", depends_on: {db: {condition: service_healthy}}}
+  db:
+    image: postgres:17
+    container_name: my-db
+    networks: {default: {aliases: [db.internal]}, other: null}
+    environment: {POSTGRES_PASSWORD: hunter22}
+  unrelated: {image: x}
+secrets: {token: {file: /shop/token}}
+""")
 GIVEN = {"SUBJECTS": "~/shop/compose.yaml", "READY": "/ready", "ENDPOINT": "/orders/1?x=%2F", "CONCURRENCY": "200"}
 
 
@@ -120,20 +113,26 @@ def test_what_cannot_be_measured_is_refused_with_the_cure(given: dict[str, str],
         planned(tmp_path, **given)
 
 
-def test_no_service_takes_a_name_of_the_labs(tmp_path: Path) -> None:
-    for name in ("backend", "tomcat-virtual"):
-        model = {"services": {name: {"image": "x", "ports": [{"target": 1}]}}}
-        with pytest.raises(UsageError, match=f"{name} is a name of the lab's own"):
-            planned(tmp_path, model=model)
+BARE = {"image": "x", "ports": [{"target": 1}]}
+WRITING = {"volumes": [{"type": "bind", "source": "/shop/data", "target": "/data"}]}
 
 
-def test_nothing_of_the_host_may_be_written(tmp_path: Path) -> None:
-    model = deepcopy(MODEL)
-    for name in ("db", "orders"):
-        model = deepcopy(MODEL)
-        model["services"][name]["volumes"] = [{"type": "bind", "source": "/shop/data", "target": "/data"}]
-        with pytest.raises(UsageError, match=f"{name} may write to /shop/data on this host: mount it read-only"):
-            planned(tmp_path, model=model)
+@pytest.mark.parametrize(
+    ("model", "cure"),
+    [
+        *(({"services": {name: BARE}}, f"{name} is a name of the lab's own") for name in ("backend", "tomcat-virtual")),
+        ({"services": {"db": {"image": "x"}}}, "SERVICE is not set, and no services publish ports: use one of db"),
+        *(
+            (MODEL | {"services": MODEL["services"] | {name: own | WRITING}}, f"{name} may write to /shop/data")
+            for name, own in MODEL["services"].items()
+            if name in {"db", "orders"}
+        ),
+        (MODEL | {"secrets": {"db": {"environment": "DBPW"}}}, "the secret db is of the environment: use file:"),
+    ],
+)
+def test_a_file_that_is_not_for_the_lab_is_refused(model: Any, cure: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=cure):
+        planned(tmp_path, model=model)
 
 
 def test_an_image_alone_has_the_port_that_is_given_and_options_beside_its_own(tmp_path: Path) -> None:
@@ -143,16 +142,6 @@ def test_an_image_alone_has_the_port_that_is_given_and_options_beside_its_own(tm
     assert order.runs[0].request.load.origin.endswith(":9090")
     lines = [line for line in overlay_lines(order, "/lab", model) if "-Xss1m" in line]
     assert ['"JAVA_TOOL_OPTIONS": "${OF_IMAGE_ORDERS_B:-} -Xss1m"' in line for line in lines] == [True]
-
-
-def test_a_secret_of_the_environment_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="the secret db is of the environment: use file:"):
-        planned(tmp_path, model=MODEL | {"secrets": {"db": {"environment": "DBPW"}}})
-
-
-def test_without_a_service_that_publishes_a_port_one_must_be_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="SERVICE is not set, and no services publish ports: use one of db"):
-        planned(tmp_path, model={"services": {"db": {"image": "x"}}})
 
 
 def test_values_of_the_environment_are_hidden_in_every_form_but_for_short_ones() -> None:
