@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -170,14 +171,16 @@ def test_the_markdown_holds_a_row_a_run_and_the_caveats_after_an_opening(tmp_pat
         assert part in text
 
 
-@pytest.mark.parametrize("text", ["a|b", "<b>x</b>", "![x](http://x.invalid/y.png)", "a\nb"])
+@pytest.mark.parametrize(
+    "text", ["a|b", "<b>x</b>", "![x](http://x.invalid/y.png)", "a\nb", r"a\|b\[a](http://evil.example)"]
+)
 def test_names_and_texts_stay_text(tmp_path: Path, text: str) -> None:
     told = markdown(summed_up(tmp_path, [run(1, approach=text, verdict="suspect", reasons=[f"Slow {text}."])]))
 
     (row,) = (line for line in told.splitlines() if line.startswith("| 1 | "))
-    assert row.replace("\\|", "").count("|") == 15
+    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 15
     assert "<b>" not in told
-    assert "![" not in told
+    assert "[" not in told
     assert not any(line.startswith("b.") for line in told.splitlines())
 
 
@@ -307,14 +310,6 @@ def test_a_collector_that_did_not_pause_has_no_longest_pause() -> None:
     """Its gauge may still show one of the warm-up."""
     (line,) = lines("collector.txt", runs=[run(1, gc=Gc(pauses=0, pause_seconds=0, longest_pause_ms=85))])
     assert {"0", "0.00"} == figures(line.partition(": ")[2])
-
-
-def test_no_name_is_a_link_or_another_cell(tmp_path: Path) -> None:
-    link = r"\[a](http://evil.example)"
-    text = markdown(summed_up(tmp_path, [run(1, approach=rf"a\|b{link}", reasons=[link], verdict="suspect")]))
-
-    assert "[" not in text
-    assert r"| 1 | a\\\|b" in text
 
 
 def test_the_host_is_told_as_far_as_it_is_known() -> None:
