@@ -11,7 +11,7 @@ from loomlab.answer.loads import load_groups, torn_runs, unmade_blocks
 from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Run, Summary
-from loomlab.records.order import Order, changing, read_order
+from loomlab.records.order import changing, read_order
 from report_folder import PAIR, folder_of
 from saying import STOLEN
 
@@ -114,16 +114,11 @@ def test_a_torn_block_counts_for_no_contrast_and_its_figures_do_not_either(folde
     assert [one.startswith("block 1 (") for one in got.dropped] == [True]
 
 
-def unmade(folder: Path, run: str, order: Order) -> None:
-    """As if it had not been made."""
-    (folder / "runs" / run / "run.json").unlink()
-    order.run(run).state = "planned"
-
-
 def test_no_contrast_is_answered_before_the_declared_blocks_are_made(folder: Path) -> None:
     with changing(folder) as order:
         for run in order.runs[7:]:
-            unmade(folder, run.run, order)
+            (folder / "runs" / run.run / "run.json").unlink()
+            run.state = "planned"
 
     summary = summarise(folder, interrupted=True)
 
