@@ -78,10 +78,6 @@ def test_without_a_report_last_words_are_known(tmp_path: Path, text: str, comple
     assert report_of(text, tmp_path) == ToolReport(completed=completed, aborted=words)
 
 
-def test_what_ab_never_says_takes_no_time(tmp_path: Path) -> None:
-    assert report_of("a for \n" * 200_000, tmp_path).aborted == "ab ended without a report"
-
-
 def test_failed_connects_and_surplus_exceptions_are_attempts_without_a_completed_request(tmp_path: Path) -> None:
     counts = "Time taken for tests:   1.000 seconds\nComplete requests:      100\n"
     failures = "   (Connect: 3, Receive: 5, Length: 4, Exceptions: 11)\nWrite errors:           2\n"

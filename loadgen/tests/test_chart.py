@@ -166,15 +166,6 @@ def test_a_block_with_a_suspect_run_is_a_hollow_dot() -> None:
     assert sum("fill: #" not in style for *_, style in dots(drawn)) == 1
 
 
-def test_rows_stand_in_the_order_of_names_from_the_top() -> None:
-    drawn = dots(
-        chart.repeats(CPU, experiment_of(blocks(1)).loads[0], looks([*NAMES][::-1], {NAMES[0]: "#123456"}, {}))
-    )
-
-    below = max(drawn, key=lambda dot: dot[1])
-    assert "#123456" in below[2]
-
-
 def test_an_approach_has_the_colour_of_its_plan_and_the_shape_of_its_server() -> None:
     known, other = looks(["a", "b"], {"a": "#123456"}, {"a": "jetty", "b": "other"}).values()
     assert known == Look("#123456", "s", "■", "-.")

@@ -79,6 +79,7 @@ def test_a_controlled_contrast_is_said_and_the_others_are_in_the_file_alone(tmp_
     notes = footnotes(got)
     assert controlled.sentence in notes
     assert any("hold for all declared comparisons" in note for note in notes)
+    assert any("differ in the concurrency model alone" in note for note in notes)
     assert not any("exploratory" in note for note in notes)
     written = json.loads((tmp_path / FOLDER / "summary.json").read_text())["contrasts"][0]["comparisons"][0]
     assert (written["word"], written["coarse"], written["blocks_likely"]) == ("lower", False, None)

@@ -209,15 +209,6 @@ def test_how_sockets_are_served_goes_without_saying_between_two_servers() -> Non
     assert not {"inbound.internals.dispatch", "inbound.socket_thread_kind"} & {*parts(got)}
 
 
-def test_of_many_pairs_a_note_names_the_first() -> None:
-    stacks = [
-        Contrast(a="a", b=str(number), kind="stack", differs=[{"part": "server", "a": "x", "b": "y"}])
-        for number in range(6)
-    ]
-    (note,) = lines("contrasts.txt", contrasts=stacks)
-    assert "a and 3 differ in server; 2 pairs more" in note
-
-
 def test_of_pairs_that_were_loaded_in_turn_only_the_two_of_each_are_compared() -> None:
     told = [subject(a, about(a), partner=b) for one in (TOMCATS, NETTYS) for a, b in (one, one[::-1])]
     assert {frozenset((one.a, one.b)) for one in contrasts_of(told)} == {frozenset(TOMCATS), frozenset(NETTYS)}

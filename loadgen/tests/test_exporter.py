@@ -15,7 +15,7 @@ from loomlab.basics.errors import CannotMeasureError, HostError
 from loomlab.exporter import engine as exporter
 from loomlab.exporter.engine import CPU, RSS, THREADS, ContainerFigures, page_figures, sees_containers
 from loomlab.run.prometheus import CONTAINER_METRICS, UnreachableError, answered
-from served import dripping, serving
+from served import serving
 
 MEMINFO = "MemTotal:       2000000 kB\nMemFree:         100000 kB\nMemAvailable:   1500000 kB\nInactive(file):   9 kB\n"
 LIMITED, FREE = "a" * 64, "b" * 64
@@ -116,16 +116,6 @@ def test_one_of_which_the_engine_tells_nonsense_does_not_disturb_others(
 def test_an_engine_that_does_not_answer_is_named(tmp_path: Path) -> None:
     with pytest.raises(CannotMeasureError, match=r"does not answer at .*none\.sock"):
         list(ContainerFigures(tmp_path / "none.sock").collect())
-
-
-def test_an_engine_that_never_ends_its_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exporter, "TIMEOUT_S", 0.5)
-
-    with (
-        dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", b" ", path=tmp_path / "sock"),
-        pytest.raises(CannotMeasureError, match="timed out"),
-    ):
-        list(ContainerFigures(tmp_path / "sock").collect())
 
 
 def test_the_server_tells_what_sees_containers_asks(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -185,18 +185,6 @@ def test_what_ran_before_a_resumption_stays_in_the_environment(tmp_path: Path) -
     assert doubt.endswith(": cpus, container_metrics, image of tomcat-virtual")
 
 
-def test_the_environment_has_the_cpu_and_the_tool(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "judged", "judged")
-    with changing(folder) as order:
-        order.host |= {"cpu_model": "AMD EPYC 7R32"}
-        order.tool_version = "2.3"
-
-    environment = environment_of(folder)
-
-    assert (environment["cpu_model"], environment["governor"]) == ("AMD EPYC 7R32", None)
-    assert environment["tool_versions"] == {"ab": "2.3"}
-
-
 @pytest.mark.parametrize("third", ["planned", "running"])
 def test_a_run_that_finished_and_was_not_judged_is_kept(tmp_path: Path, third: State) -> None:
     folder = experiment(tmp_path, "judged", "finished", third)

@@ -175,20 +175,6 @@ def test_failures_that_a_report_leaves_out_and_answers_that_may_be_cut_count(tmp
     assert unknown(run.judged(tmp_path).rules) == {"too_many_errors"}
 
 
-def test_a_run_stopped_before_its_measurement_is_invalid_with_empty_figures(tmp_path: Path) -> None:
-    run = RawRun()
-    run.request["finished"] = False
-    run_dir = run.write(tmp_path)
-    for name in ("tool.json", "ab.txt", "ab-requests.tsv.gz", "metrics.json"):
-        (run_dir / "raw" / name).unlink()
-
-    judged = judge_run(run_dir)
-
-    assert judged.verdict == "invalid"
-    assert judged.requests is judged.duration_s is judged.cpu_seconds is None
-    assert judged.finished is None
-
-
 def test_a_tool_that_was_told_to_stop_may_fail(tmp_path: Path) -> None:
     run = RawRun()
     run.request["finished"] = False

@@ -92,18 +92,6 @@ def test_a_throughput_that_differs_is_told(runs: list[Run], kind: Kind | None, t
     assert not told or told <= figures(about[0])
 
 
-def test_what_needs_more_blocks_than_there_may_be_says_what_else_helps() -> None:
-    words = "REPEATS=100 is the most; where more blocks are needed, a quieter host"
-
-    def more(*costs: float) -> str:
-        runs = [run_of(NAMES[0], repeat, cpu_ms_per_request=cost) for repeat, cost in enumerate(costs, 1)]
-        others = [run_of(NAMES[1], repeat, cpu_ms_per_request=1.0) for repeat in range(1, 4)]
-        return " ".join(opening_of(experiment_of([*runs, *others])).more)
-
-    assert words in more(10.0, 0.1, 1.0)
-    assert words not in more(1.2, 2.0, 3.3)
-
-
 def test_an_interrupted_experiment_is_told_to_go_on_before_it_compares_or_wants_more_repeats(tmp_path: Path) -> None:
     order = planned(tmp_path, verb="sweep", connections=(2000,), repeats=5, approaches=list(NAMES))
     missing = [run.run for run in order.runs[4:]]
@@ -242,6 +230,7 @@ def test_what_the_opening_says_beside_comparisons_is_approved(snapshot: Snapshot
         experiment_of(blocks(5, load=replace(LOAD, shape=RATE))),
         *(experiment_of(invalid(blocks(repeats), spoilt)) for repeats, spoilt in ((5, 1), (5, 4))),
         experiment_of(blocks(2), missing=["5-tomcat-virtual"], finished=None),
+        experiment_of(at_loads([10.0, 0.1, 1.0])),
     ]  # fmt: skip
     texts = (
         one
@@ -257,10 +246,6 @@ def test_what_the_opening_says_beside_comparisons_is_approved(snapshot: Snapshot
 def test_a_controlled_contrast_without_a_block_is_not_said_not_to_be_there(runs: list[Run]) -> None:
     without = opening_of(experiment_of(runs, "stack")).found[-1]
     assert without not in opening_of(experiment_of(runs)).found
-
-
-def test_a_run_without_its_cost_is_told_to_have_none() -> None:
-    assert opening_of(experiment_of([run_of(NAMES[0], cpu_ms_per_request=None)], None)).found
 
 
 def test_where_the_images_are_not_known_there_is_no_caveat() -> None:

@@ -128,23 +128,6 @@ def test_times_and_rates_are_read_with_their_unit(read: Callable[[object], Any],
     assert read(text) == value
 
 
-@pytest.mark.parametrize(
-    ("read", "values", "allowed"),
-    [
-        (seconds, ("60", 60, "60 s", "-1s", "1h", "60s\n", None, "9" * 400 + "s"), "300ms, 60s or 5m"),
-        (span_seconds, ("3s-1s", "1s", 3), "two times"),
-        (span_seconds, ("1-3s",), "60s or 5m"),
-        (rate_rps, ("500", "500/m", "-500/s", "9" * 400 + "/s", 500), "500/s"),
-    ],
-)
-def test_what_has_no_known_unit_is_refused(
-    read: Callable[[object], object], values: tuple[object, ...], allowed: str
-) -> None:
-    for value in values:
-        with pytest.raises(ValueError, match=allowed):
-            read(value)
-
-
 MIX = """requests:
   - {get: "/orders/{id}?name={name}", values: ids.csv, weight: 2, headers: {Authorization: "Bearer ${TOKEN}"}}
   - {post: /orders, body: order.json}

@@ -322,7 +322,11 @@ def test_what_another_host_measures_is_left_alone(tmp_path: Path, capsys: pytest
 
 @pytest.mark.parametrize(
     ("command", "place"),
-    [("judge", "cli.results.judge_run"), ("summarise", "cli.results.summarise"), ("report", "report.page.write_report")],
+    [
+        ("judge", "cli.results.judge_run"),
+        ("summarise", "cli.results.summarise"),
+        ("report", "report.page.write_report"),
+    ],
 )
 def test_where_the_lab_fails_at_a_folder_it_says_so_and_where(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, place: str

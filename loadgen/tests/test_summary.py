@@ -11,7 +11,7 @@ from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
 import loads
-from abouts import HEADLINE, TOMCATS
+from abouts import TOMCATS
 from loads import load_of, rate
 from loomlab.answer.loads import load_groups
 from loomlab.answer.summary import summarise
@@ -83,19 +83,6 @@ def shown(path: Path, interrupted: bool = False) -> str:
 
 def summed_up(folder: Path, runs: list[Run], **changes: Any) -> Summary:
     return summarise(experiment(folder, runs, **changes), interrupted=False)
-
-
-@pytest.mark.parametrize(
-    ("told", "kind", "note"),
-    [
-        (HEADLINE[TOMCATS[1]], "controlled", "differ in the concurrency model alone"),
-        ([], "unknown", "differ is not known"),
-    ],
-)
-def test_which_rows_compare_models_is_in_summary_and_table(tmp_path: Path, told: Any, kind: str, note: str) -> None:
-    summary = summed_up(tmp_path, tomcats(), abouts=[HEADLINE[TOMCATS[0]], told])
-    assert [one.kind for one in summary.contrasts] == [kind]
-    assert any(note in text for text in footnotes(summary))
 
 
 def test_the_file_follows_the_interface(tmp_path: Path) -> None:

@@ -134,15 +134,6 @@ def test_any_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, n
         assert isinstance(tool(name).requests(raw, 5), RequestLog)
 
 
-@pytest.mark.parametrize("left", [1, 15, 40])
-def test_a_packed_file_that_was_cut_off_is_damaged(tmp_path: Path, left: int) -> None:
-    (tmp_path / "ab.txt").touch()
-    (tmp_path / "ab-requests.tsv.gz").write_bytes(gzip.compress(bytes(range(256)) * 4)[:left])
-
-    with pytest.raises(ParseError, match=r"ab-requests\.tsv\.gz .* was cut off"):
-        tool("ab").requests(tmp_path, 100)
-
-
 @pytest.mark.parametrize("limit", ["MOST_BYTES", "MOST_ROWS", "MOST_PACKED"])
 def test_no_more_is_read_than_a_packed_file_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     """A file of 30 MB may stand for 30 GB."""
