@@ -1,19 +1,22 @@
 """The page of the exporter, which Prometheus takes for cAdvisor's, and whether a page tells what a container does."""
 
+import json
 import re
 import socket
+import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, unquote
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from engine_socket import STATS, FakeEngine, engine_of
 from loomlab.basics.errors import CannotMeasureError, HostError
 from loomlab.exporter import engine as exporter
-from loomlab.exporter.engine import CPU, RSS, THREADS, ContainerFigures, page_figures, sees_containers
+from loomlab.exporter.engine import CPU, PROJECT, RSS, SERVICE, THREADS, ContainerFigures, page_figures, sees_containers
 from loomlab.run.prometheus import CONTAINER_METRICS, UnreachableError, answered
 from served import serving
 
@@ -21,13 +24,61 @@ MEMINFO = "MemTotal:       2000000 kB\nMemFree:         100000 kB\nMemAvailable:
 LIMITED, FREE = "a" * 64, "b" * 64
 QUOTA = ("cpu_cfs_periods_total", "cpu_cfs_throttled_periods_total", "spec_cpu_quota", "spec_cpu_period")
 ID = "4f1c9a03be67"
+STATS: dict[str, Any] = {
+    "read": "2026-11-27T21:22:33.85294311Z",
+    "pids_stats": {"current": 42},
+    "cpu_stats": {
+        "cpu_usage": {"total_usage": 3_540_013_000},
+        "system_cpu_usage": 9_664_000_000,
+        "throttling_data": {"periods": 178, "throttled_periods": 81},
+    },
+    "memory_stats": {"stats": {"total_rss": 35_045_376}, "limit": 96 << 20},
+}
+"""What Docker Engine 26.1 tells on a host with cgroups of version 1, as far as it is read."""
+
+
+@dataclass
+class FakeEngine:
+    """What it answers."""
+
+    socket: Path
+    services: dict[str, str]  # by the IDs of their containers
+    started: str = "2026-11-23T10:11:12.123456789Z"
+    quotas_ncpu: dict[str, int] = field(default_factory=dict)
+    stats: dict[str, dict[str, Any]] = field(default_factory=dict)  # what is other than STATS, by ID
+
+    def answer(self, target: str) -> Any:
+        """None: there is no such container."""
+        path, _, query = target.partition("?")
+        if path == "/containers/json":
+            assert json.loads(unquote(parse_qs(query)["filters"][0])) == {"label": [PROJECT]}
+            return [{"Id": container} for container in self.services]
+        _, _, container, what = path.split("/")
+        service = self.services.get(container)
+        if service is None:
+            return None
+        if what == "stats":
+            assert query == "stream=false&one-shot=true"
+            return STATS | self.stats.get(container, {})
+        return {
+            "Id": container, "Name": f"/loom-lab-{service}-1", "State": {"StartedAt": self.started},
+            "Config": {"Image": f"loom-lab/{service}:jdk25", "Labels": {PROJECT: "loom-lab", SERVICE: service}},
+            "HostConfig": {"NanoCpus": self.quotas_ncpu.get(container, 0), "CpuQuota": 0, "CpuPeriod": 0, "Memory": 9},
+        }  # fmt: skip
 
 
 @pytest.fixture
 def engine() -> Iterator[FakeEngine]:
-    with engine_of({LIMITED: "tomcat-virtual", FREE: "backend"}) as engine:
-        engine.quotas_ncpu[LIMITED] = 300_000_000
-        yield engine
+    with tempfile.TemporaryDirectory() as folder:  # a socket's path must be short
+        services, quotas = {LIMITED: "tomcat-virtual", FREE: "backend"}, {LIMITED: 300_000_000}
+        engine = FakeEngine(Path(folder) / "docker.sock", services, quotas_ncpu=quotas)
+
+        def reply(asked: str) -> tuple[int, bytes]:
+            answer = engine.answer(asked.removeprefix("GET "))
+            return 404 if answer is None else 200, json.dumps(answer).encode()
+
+        with serving(reply, path=engine.socket):
+            yield engine
 
 
 @pytest.fixture
