@@ -29,16 +29,6 @@ from report_folder import HEAPS, LOAD, NAMES, NEGATIVE, PAIR, blocks, edit, expe
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folder_of(tmp_path_factory.mktemp("results"), loads=(500, 2000), repeats=4)
-
-
-@pytest.fixture(scope="module")
-def experiment(folder: Path) -> Experiment:
-    return read_experiment(folder)
-
-
 def dots(drawing: Drawing | None) -> list[tuple[float, float, str]]:
     """Place and style of each dot, but for the legend's and for ticks."""
     assert drawing is not None
@@ -235,10 +225,10 @@ def test_the_seconds_of_a_run_are_those_of_its_requests_and_samples(experiment: 
 
 @pytest.mark.parametrize(("partner", "edge", "hole"), [(None, 60, 0), ("other", 100, math.nan)])
 def test_a_second_without_an_answer_counts_but_not_between_the_slices_of_a_pair(
-    folder: Path, tmp_path: Path, partner: str | None, edge: float, hole: float
+    swept: Path, tmp_path: Path, partner: str | None, edge: float, hole: float
 ) -> None:
     """From second 20 to 30; a second's throughput is that of the five around it."""
-    copy = shutil.copytree(folder, tmp_path / folder.name)
+    copy = shutil.copytree(swept, tmp_path / swept.name)
     run = read_experiment(copy).runs[0]
     files = RunFiles(copy / "runs" / run.run)
     packed = files.raw / "ab-requests.tsv.gz"

@@ -27,13 +27,8 @@ MOST_BYTES = 2_500_000
 
 
 @pytest.fixture(scope="module")
-def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folder_of(tmp_path_factory.mktemp("results"), loads=(500, 2000), repeats=3)
-
-
-@pytest.fixture(scope="module")
-def page(experiment: Path) -> Page:
-    return page_of(experiment)
+def page(swept: Path) -> Page:
+    return page_of(swept)
 
 
 def test_its_parts_stand_in_order_and_it_is_small_needs_nothing_but_itself_and_runs_nothing(page: Page) -> None:
@@ -48,12 +43,12 @@ def test_its_parts_stand_in_order_and_it_is_small_needs_nothing_but_itself_and_r
     assert f"make sweep APPROACH={','.join(HEADLINE)} CONCURRENCY=500,2000 " in page.text
 
 
-def test_every_link_leads_to_a_file_of_the_folder(experiment: Path, page: Page) -> None:
+def test_every_link_leads_to_a_file_of_the_folder(swept: Path, page: Page) -> None:
     links = page.all("a", "href")
     within = [link for link in links if link.startswith("#")]
 
     assert len(links) > 2 * 24
-    assert [link for link in links if link not in within and not (experiment / link).exists()] == []
+    assert [link for link in links if link not in within and not (swept / link).exists()] == []
     assert {link[1:] for link in within} <= set(page.all("section", "id"))
 
 
@@ -69,8 +64,8 @@ def test_it_is_the_same_wherever_and_whenever_it_is_made(tmp_path: Path) -> None
     assert (copy / "report.html").read_bytes() == first
 
 
-def test_every_chart_but_those_of_seconds_is_a_file_that_stands_alone(experiment: Path, page: Page) -> None:
-    files = {file.name: file.read_text() for file in (experiment / "plots").iterdir()}
+def test_every_chart_but_those_of_seconds_is_a_file_that_stands_alone(swept: Path, page: Page) -> None:
+    files = {file.name: file.read_text() for file in (swept / "plots").iterdir()}
     titles = page.all("svg", "aria-label")
 
     assert len(files) == len([title for title in titles if "second by second" not in title]) > 5
@@ -94,8 +89,8 @@ def test_every_run_has_a_row_with_what_others_took_of_its_cpus(tmp_path: Path) -
     assert 'href="runs/' not in html
 
 
-def test_the_summary_begins_with_the_sentences_and_the_table(experiment: Path, page: Page) -> None:
-    lines = (experiment / "summary.md").read_text().splitlines()
+def test_the_summary_begins_with_the_sentences_and_the_table(swept: Path, page: Page) -> None:
+    lines = (swept / "summary.md").read_text().splitlines()
     sentences = [line.removeprefix("- ") for line in lines[4 : lines.index("Every run:")] if line.startswith("- ")]
 
     assert len(sentences) > 4
@@ -231,9 +226,9 @@ def test_a_row_has_its_worst_verdict_and_a_pair_its_blocks_and_the_words_of_what
     assert f"8 runs: {verdict_counts(known.runs)}." in page.text
 
 
-def test_every_run_has_its_load_and_the_title_has_them_all(experiment: Path, page: Page) -> None:
+def test_every_run_has_its_load_and_the_title_has_them_all(swept: Path, page: Page) -> None:
     rows = page.html.partition('<section id="runs">')[2].split("<tr>")[2:]
-    loads = {run.run: f"{run.concurrency:,} connections" for run in read_experiment(experiment).runs}
+    loads = {run.run: f"{run.concurrency:,} connections" for run in read_experiment(swept).runs}
 
     assert len(rows) == len(loads) == 24
     assert [

@@ -18,11 +18,6 @@ from ordered import STAMP, TWO_CPUS, asked_for, lab_in
 from report_folder import HEAPS, NAMES, NEGATIVE, PAIR, blocks, experiment_of, folder_of, holding, run_of
 
 
-@pytest.fixture(scope="module")
-def experiment(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
-    return read_experiment(folder_of(tmp_path_factory.mktemp("results"), loads=(500, 2000), repeats=4))
-
-
 def test_a_pair_stands_together_and_below_it_what_it_shows(experiment: Experiment) -> None:
     groups = groups_of(experiment, [CPU, MEMORY, THREADS, P99])
 
