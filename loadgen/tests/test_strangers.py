@@ -173,15 +173,6 @@ def test_a_lock_neither_follows_a_link_nor_empties_a_file(tmp_path: Path) -> Non
     assert victim.read_text() == "its own"
 
 
-@pytest.mark.parametrize("name", ["my experiment", "x BASH_ENV=results", "x\nBASH_ENV=results"])
-def test_an_experiment_whose_name_is_no_word_does_not_go_on(tmp_path: Path, name: str) -> None:
-    folder = made(tmp_path)
-    folder.rename(folder.parent / name)
-
-    with pytest.raises(UsageError, match="rename the folder"):
-        resume(folder.parent / name)
-
-
 @pytest.mark.parametrize(
     "damage", [lambda _: b"", lambda log: log[: len(log) // 2], lambda log: log[: len(log) // 2] + b"\xff" * 99]
 )

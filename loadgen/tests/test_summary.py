@@ -75,9 +75,9 @@ def tomcats(**changes: Any) -> list[Run]:
     return [run(number, run=f"{number}-{name}", approach=name, **changes) for number, name in enumerate(TOMCATS, 1)]
 
 
-def shown(path: Path, interrupted: bool = False) -> str:
+def shown(path: Path) -> str:
     screen = io.StringIO()
-    show(summarise(path, interrupted), Console(file=screen, width=WIDEST_TABLE))
+    show(summarise(path, interrupted=False), Console(file=screen, width=WIDEST_TABLE))
     return screen.getvalue()
 
 
@@ -239,17 +239,6 @@ def test_how_tools_and_figures_are_read_stands_once(
 
     assert got[0].startswith("Requests/s")
     assert [text.startswith(note) for text, note in zip(got[1:], notes, strict=True)] == [True] * len(notes)
-
-
-def test_an_interrupted_experiment_is_not_finished(tmp_path: Path) -> None:
-    path = experiment(tmp_path, [run(1)])
-    (path / "runs" / "2-webflux-netty").mkdir()
-
-    text = shown(path, interrupted=True)
-
-    assert json.loads((path / "summary.json").read_text())["finished"] is None
-    assert "interrupted" in text
-    assert "2-webflux-netty was not judged" in text
 
 
 def test_an_experiment_without_runs_can_only_be_an_interrupted_one(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from loomlab.records.endpoints import NO_DELAY, delay_of
 from loomlab.records.load import Closed, OpenRate, RateStep, Shape
 from loomlab.records.raw import ENOUGH_REQUESTS, REST_CORES, Burst
 from loomlab.run.console import Stop
-from loomlab.run.warmer import MOST_CONNECTIONS, at_rest, describe_change, first_wait_ms, next_wait_ms
+from loomlab.run.warmer import MOST_CONNECTIONS, at_rest, describe_change, next_wait_ms
 from saying import figures
 
 
@@ -373,8 +373,3 @@ def test_the_next_burst_waits_so_long_that_its_requests_take_half_of_the_cpu(
     cpu_s: float | None, latency: float, wait_ms: int, cpus: float, following_ms: int
 ) -> None:
     assert next_wait_ms(burst(latency=latency / 920, cpu=cpu_s), wait_ms, cpus) == following_ms
-
-
-def test_the_first_burst_waits_by_what_cold_requests_cost() -> None:
-    assert first_wait_ms(500, 2, 2.0) == first_wait_ms(250, 1, 2.0) == first_wait_ms(500, 1, 1.0) == 1000
-    assert first_wait_ms(10_000, 1, 2.0) == 6000
