@@ -26,7 +26,7 @@ from misbehaving import HELD, running
 from ordered import ordered
 from saying import failed
 from served import NOBODY, prometheus, sampled
-from test_scenarios_file import RATE as RATE_FILE
+from test_scenarios import RATE_FILE
 
 TOOLS = pytest.mark.tools
 RATE: dict[str, Any] = {"rate_rps": 200, "requests": None}
