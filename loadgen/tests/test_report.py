@@ -127,8 +127,8 @@ def change_summary(**changes: Any) -> Callable[[Path], object]:
 NO_ENGINE = ({"memory_bytes": "x"}, {"memory_bytes": 10**400}, {"sizes": ["x"]}, {"notes": -1}, {"images": {"x": 1}})
 
 
-def started(time: str) -> Callable[[Path], object]:
-    return lambda folder: edit(folder / "summary.json", lambda summary: summary["runs"][0].update(started=time))
+def changed_run(**changes: Any) -> Callable[[Path], object]:
+    return lambda folder: edit(folder / "summary.json", lambda summary: summary["runs"][0].update(changes))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,8 @@ def started(time: str) -> Callable[[Path], object]:
         (change_summary(schema="v2"), ParseError, "use that version"),
         (change_summary(runs=[{"run": "../x"}]), ParseError, "use that version"),
         *((change_summary(environment=facts), ParseError, "is damaged") for facts in NO_ENGINE),
-        *((started(time), ParseError, "is damaged") for time in ("x", "2026-11-21T06:00:00")),
+        *((changed_run(started=time), ParseError, "is damaged") for time in ("x", "2026-11-21T06:00:00")),
+        *((changed_run(**{name: 1.7e308}), ParseError, "is damaged") for name in ("throughput_rps", "jdk")),
     ],
 )
 def test_what_cannot_be_reported_is_refused_with_the_cure(
