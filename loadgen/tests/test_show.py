@@ -114,25 +114,19 @@ def test_every_two_approaches_have_the_kind_of_their_contrast_once_they_are_summ
     assert samples(get)["lab_contrast_info"] == []
 
 
-def test_only_so_many_runs_are_told_the_newest(tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_so_many_runs_are_told_the_newest_and_those_of_the_future_last(
+    tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gift = folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "29990101T000000Z-gift")
     new = folder_of(tmp_path, PAIR, repeats=5, raw=False).rename(tmp_path / "20200102T000000Z-newest")
     old = folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "20200101T000000Z-older")
-    monkeypatch.setattr(server, "MOST_RUNS", 11)
+    monkeypatch.setattr(server, "MOST_RUNS", 13)
 
     newest = [(experiment, int(run.run.partition("-")[0])) for experiment, run, *_ in newest_runs(tmp_path, Files())]
 
-    assert newest == [*((new.name, number) for number in range(10, 0, -1)), (old.name, 2), (old.name, 1)]
-    assert len(samples(get)["lab_result_info"]) == 11
-
-
-def test_runs_of_the_future_hide_none_of_now(tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "20200101T000000Z-mine")
-    gift = folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "29990101T000000Z-gift")
-    monkeypatch.setattr(server, "MOST_RUNS", 3)
-
-    shown = [labels["experiment"] for labels, _ in samples(get)["lab_result_info"]]
-
-    assert shown == [mine.name, mine.name, gift.name]
+    told = {new.name: 10, old.name: 2, gift.name: 2}
+    assert newest == [(name, number) for name, count in told.items() for number in range(count, 0, -1)]
+    assert len(samples(get)["lab_result_info"]) == 13
 
 
 def test_a_page_is_made_of_so_many_values_of_the_newest_runs_at_most(
