@@ -16,24 +16,10 @@ from loomlab.records.contrasts import Contrast, Kind
 from loomlab.records.load import Load
 from loomlab.records.models import Latency, Run, Verdict
 from loomlab.records.raw import LiveBytes
-from loomlab.report.chart import course_of
-from loomlab.report.experiment import Experiment, beside, csv_of, effect_cell, groups_of, read_experiment, table_of
+from loomlab.report.experiment import Experiment, beside, csv_of, effect_cell, groups_of, table_of
 from loomlab.report.opening import caveats_of, opening_of
 from ordered import STAMP, TWO_CPUS, asked_for, lab_in, planned
-from report_folder import (
-    HEAPS,
-    LOAD,
-    NAMES,
-    NEGATIVE,
-    PAIR,
-    RATE,
-    blocks,
-    experiment_of,
-    folder_of,
-    holding,
-    invalid,
-    run_of,
-)
+from report_folder import HEAPS, LOAD, NAMES, NEGATIVE, PAIR, RATE, blocks, experiment_of, holding, invalid, run_of
 from saying import figures
 
 
@@ -291,17 +277,16 @@ def test_an_approach_stands_in_each_of_its_pairs_and_those_without_a_pair_togeth
     assert groups(controlled[:1]) == [2, 2] * 2
 
 
-def test_a_twin_shows_the_labs_own_floor_and_is_compared_with_nothing_else(tmp_path: Path) -> None:
-    experiment = read_experiment(folder_of(tmp_path, PAIR, repeats=3, twin=True))
-    kinds = [comparison.kind for comparison in experiment.comparisons(CPU)]
-    twin = next(run for run in experiment.runs if run.twin_of)
+def test_a_twin_shows_the_labs_own_floor() -> None:
+    runs = blocks(3)
+    own = [run for run in runs if run.approach == NAMES[1]]
+    twins = [run.model_copy(update={"approach": "twin", "run": f"{run.run}-twin"}) for run in own]
+    same = Contrast(a=NAMES[1], b="twin", kind="same", differs=[])
+    experiment = experiment_of([*runs, *twins], contrasts=[*experiment_of(runs).summary.contrasts, same])
 
-    assert (kinds[0], {*kinds[1:]}) == ("controlled", {"same"})
-    (floor,) = [one for one in opening_of(experiment).more if one.startswith("One approach against itself")]
+    assert [one.kind for one in experiment.comparisons(CPU)] == ["controlled", "same"]
+    (floor,) = (one for one in opening_of(experiment).more if one.startswith("One approach against itself"))
     assert ("exploratory" in floor, "CPU per request" in floor) == (True, True)
-    course = course_of(twin, experiment.raw[twin.run])
-    assert course is not None
-    assert {"cpu", "rss", "threads"} <= course.panels.keys()
 
 
 @pytest.mark.parametrize(

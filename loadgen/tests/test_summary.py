@@ -15,17 +15,7 @@ from abouts import TOMCATS
 from loads import load_of, rate
 from loomlab.answer.loads import load_groups
 from loomlab.answer.summary import summarise
-from loomlab.answer.text import (
-    HEADINGS,
-    WIDEST_TABLE,
-    cells,
-    footnotes,
-    host_line,
-    lines,
-    markdown,
-    show,
-    stretch_lines,
-)
+from loomlab.answer.text import HEADINGS, WIDEST_TABLE, cells, footnotes, lines, markdown, show, stretch_lines
 from loomlab.basics.errors import UsageError
 from loomlab.records.load import Closed, Load, Users, UserStage
 from loomlab.records.models import Episode, Gc, Latency, Run, ScaledScenario, Step, Summary
@@ -286,11 +276,6 @@ def test_a_collector_that_did_not_pause_has_no_longest_pause() -> None:
     """Its gauge may still show one of the warm-up."""
     (line,) = lines("collector.txt", runs=[run(1, gc=Gc(pauses=0, pause_seconds=0, longest_pause_ms=85))])
     assert {"0", "0.00"} == figures(line.partition(": ")[2])
-
-
-def test_the_host_is_told_as_far_as_it_is_known() -> None:
-    assert {"2", "23.5"} <= figures(host_line({"cpus": 2, "memory_bytes": 25_276_514_304}))
-    assert host_line({}) == "Host: unknown."
 
 
 def test_a_scenario_says_where_it_was_published_its_scale_and_what_differs(
