@@ -147,14 +147,6 @@ def test_where_scrapes_end_before_the_window_figures_are_known_up_to_the_last_on
     assert got.scraped_growth("lab_jit_cpu_seconds_total", *RUN) == pytest.approx(0.6)
 
 
-def test_a_process_that_does_not_tell_what_its_collector_took() -> None:
-    got = metrics("approach", *COLLECTED)
-
-    assert got.gc(*RUN).pause_seconds == 2
-    assert got.gc(*RUN).cpu_seconds is got.gc(*RUN).cpu_share is None
-    assert got.scraped_growth("lab_jit_cpu_seconds_total", *RUN) is None
-
-
 @pytest.mark.parametrize(("other", "share"), [(0.97, 1), (0.2, None)])
 def test_a_loop_of_which_too_little_is_known(other: float, share: float | None) -> None:
     """It was sampled at the beginning and at the end, and three quarters full in between."""
