@@ -217,9 +217,7 @@ def test_a_command_line_whose_request_limit_comes_after_the_time_limit_which_wou
         ("refused", 4384, 4384, 0, 0),
     ],
 )  # fmt: skip
-def test_requests_of_ab_count_once(
-    tmp_path: Path, name: str, attempted: int, failed: int, non_2xx: int, keepalive: int
-) -> None:
+def test_ab_counts_once(tmp_path: Path, name: str, attempted: int, failed: int, non_2xx: int, keepalive: int) -> None:
     report = report_of(f"{name}.txt", tmp_path)
 
     assert (report.attempted, report.completed, report.rows, report.failed) == (attempted, attempted, attempted, failed)
@@ -266,9 +264,7 @@ def test_every_row_is_an_answer_or_a_connection_closed_before_it(tmp_path: Path,
 
 
 @pytest.mark.parametrize(("floor_ms", "wait_ms", "answers"), [(0, 0, 1), (1, 0, 1), (2, 0, 0), (100, 300, 1)])
-def test_only_of_slow_answers_is_one_without_a_wait_none(
-    tmp_path: Path, floor_ms: int, wait_ms: int, answers: int
-) -> None:
+def test_of_slow_answers_one_without_a_wait_is_none(tmp_path: Path, floor_ms: int, wait_ms: int, answers: int) -> None:
     log = requests_of(file_of(f"Sat Nov 21 06:12:24 2026\t1795241544\t40\t310\t350\t{wait_ms}"), tmp_path, floor_ms)
     assert (log.start_s.tolist(), log.latency_ms.tolist()) == ([1795241544] * answers, [350] * answers)
     assert (log.unanswered, log.rounded_ms) == (1 - answers, 1)

@@ -80,9 +80,7 @@ def test_a_search_stays_where_generator_files_and_pools_reach(tmp_path: Path) ->
         ({"SLO": "p99.9<2s", "ENDPOINT": "/capabilities?cpuMicros=50000"}, {"120", "100"}),
     ],
 )
-def test_an_objective_that_makes_no_sense_is_refused(
-    variables: dict[str, str], numbers: set[str], tmp_path: Path
-) -> None:
+def test_an_objective_without_sense_is_refused(variables: dict[str, str], numbers: set[str], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="SLO") as error:
         order_of(tmp_path, **variables)
     assert numbers <= figures(str(error.value))

@@ -50,9 +50,7 @@ def lines_of(drawing: Drawing | None, style: str) -> list[tuple[float, float]]:
 def test_a_stroke_is_at_the_mean_of_the_runs_that_count() -> None:
     verdicts: list[Verdict] = ["valid", "valid", "invalid"]
     costs = zip((1.0, 1.2, 3.0), verdicts, strict=True)
-    runs = [
-        run_of(NAMES[0], repeat, cpu_ms_per_request=cost, verdict=one) for repeat, (cost, one) in enumerate(costs, 1)
-    ]
+    runs = [run_of(NAMES[0], block, cpu_ms_per_request=cost, verdict=one) for block, (cost, one) in enumerate(costs, 1)]
     drawn = chart.repeats(CPU, load_groups(runs)[0], looks([NAMES[0]], {}, {}))
     low, high, _ = sorted(x for x, *_ in dots(drawn))
 
@@ -61,26 +59,20 @@ def test_a_stroke_is_at_the_mean_of_the_runs_that_count() -> None:
 
 
 def test_an_invalid_run_is_in_no_line_of_means() -> None:
-    latency = Latency(p50=900, p99=990)
-    runs = [
-        run_of(
-            NAMES[0],
-            cell=cell,
-            run=f"{cell}-x",
-            load=replace(LOAD, connections=cell),
-            cpu_ms_per_request=cell,
-            latency_ms=latency,
-        )
-        for cell in (1, 2)
-    ]
-    of_spoilt = {"cpu_ms_per_request": 1.5, "verdict": "invalid", "latency_ms": Latency(p50=9000, p99=9900)}
+    def at(cell: int, **changes: Any) -> Run:
+        """At so many connections, at which a request takes as much CPU."""
+        own = {"cell": cell, "run": f"{cell}-x", "load": replace(LOAD, connections=cell), "cpu_ms_per_request": cell}
+        return run_of(NAMES[0], **own | {"latency_ms": Latency(p50=900, p99=990)} | changes)
+
+    runs = [at(1), at(2)]
+    spoilt = at(1, run="9-x", cpu_ms_per_request=1.5, verdict="invalid", latency_ms=Latency(p50=9000, p99=9900))
 
     def lines(runs: list[Run]) -> list[list[str]]:
         loads, look = load_groups(runs), looks([NAMES[0]], {}, {})
         drawn = [chart.over_load(CPU, loads, look), chart.distribution(loads[0], look)]
         return [re.findall(r'd="([^"]+)"[^>]+stroke-width: 1.3', one.svg if one else "") for one in drawn]
 
-    assert lines([*runs, runs[0].model_copy(update={"run": "9-x"} | of_spoilt)]) == lines(runs)
+    assert lines([*runs, spoilt]) == lines(runs)
     assert all(lines(runs))
 
 

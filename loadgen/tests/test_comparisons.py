@@ -163,10 +163,8 @@ def test_the_tail_of_a_closed_load_is_a_lower_bound_without_margin(tmp_path: Pat
 @pytest.mark.parametrize(("tool", "found"), [("ab", False), ("hey", True), ("vegeta", True), ("users", True)])
 def test_a_tools_whole_milliseconds_are_in_the_interval(tmp_path: Path, tool: str, found: bool) -> None:
     """2 ms of one and 1 ms of the other, which were 1.51 and 1.49."""
-    changes = {
-        name: {"tool": tool, "latency_ms": Latency(p99=2.0 if "tomcat-virtual" in name else 1.0)} for name in EVERY
-    }
-    got = of(summed_up(tmp_path, 5, changes), P99)
+    own = {name: {"tool": tool, "latency_ms": Latency(p99=2.0 if "tomcat-virtual" in name else 1.0)} for name in EVERY}
+    got = of(summed_up(tmp_path, 5, own), P99)
 
     assert got.effect == pytest.approx(2)
     assert (got.low > 1, got.p_value < 0.05) == (found, found)
@@ -186,9 +184,7 @@ def test_a_block_without_a_p99_says_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("errors", "verdict"), [(0, "valid"), (80, "valid"), (0, "invalid"), (80, "invalid")])
-def test_one_tail_in_ten_that_failures_withheld_is_the_time_limit(
-    tmp_path: Path, errors: int, verdict: Verdict
-) -> None:
+def test_a_tail_that_failures_withheld_is_the_time_limit(tmp_path: Path, errors: int, verdict: Verdict) -> None:
     summary = summed_up(tmp_path, 5)
     runs = [
         one.model_copy(
@@ -233,9 +229,7 @@ def pair(summary: Summary) -> Contrast:
     ],
     ids=["told nothing", "another model", "another style", "other bytes"],
 )
-def test_an_invalid_run_costs_its_block_and_no_contrast(
-    tmp_path: Path, about: Any, changes: dict[str, Any], kind: str
-) -> None:
+def test_an_invalid_run_costs_a_block_alone(tmp_path: Path, about: Any, changes: dict[str, Any], kind: str) -> None:
     before = summed_up(tmp_path, 5, {name: {"response_bytes_per_request": 150.0} for name in EVERY})
 
     counted = retold(tmp_path, SPOILT, about, **changes)

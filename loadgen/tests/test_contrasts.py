@@ -124,13 +124,10 @@ def test_what_differs_under_one_of_the_loads_counts() -> None:
     told[3] = named(TOMCATS[1], cell=2, jvm__max_heap_bytes=7)
     (in_one,) = contrasts_of(told)
     told[1] = named(TOMCATS[1], jvm__max_heap_bytes=6)
-    (in_both,) = contrasts_of(told)
+    (both,) = contrasts_of(told)
 
     assert (in_one.kind, parts(in_one)) == ("stack", ["concurrency", "jvm.max_heap_bytes"])
-    assert [(one.b, one.a) for one in in_both.differs] == [
-        ("platform-threads", "virtual-threads"),
-        ("709885952", "6; 7"),
-    ]
+    assert [(one.b, one.a) for one in both.differs] == [("platform-threads", "virtual-threads"), ("709885952", "6; 7")]
 
 
 def test_without_a_load_in_common_everything_is_compared() -> None:
@@ -182,9 +179,7 @@ def test_a_twin_is_held_against_its_own_approach_alone() -> None:
     assert sum("tomcat-virtual-twin" in note for note in lines("contrasts.txt", contrasts=got)) == 1
 
 
-def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_differ_in(
-    snapshot: SnapshotAssertion,
-) -> None:
+def test_a_reader_is_told_which_rows_are_comparable(snapshot: SnapshotAssertion) -> None:
     told = [named(name) for name in (*TOMCATS, "webflux-netty")]
     alone = [subject("a", about(TOMCATS[0])), subject("b", about(TOMCATS[0]))]
     other = [alone[0], subject("c", about(TOMCATS[0], outbound__client="jdk-httpclient"))]

@@ -103,9 +103,7 @@ def value(registry: CollectorRegistry, metric: str, container: str = FREE) -> fl
     return registry.get_sample_value(f"container_{metric}", labels)
 
 
-def test_every_metric_that_the_lab_collects_has_cadvisors_name_and_labels_but_a_quota_that_is_none(
-    registry: CollectorRegistry,
-) -> None:
+def test_every_metric_has_cadvisors_name_and_labels_but_a_quota_that_is_none(registry: CollectorRegistry) -> None:
     expected = {
         "cpu_usage_seconds_total": 3.540013, "cpu_cfs_periods_total": 178, "cpu_cfs_throttled_periods_total": 81,
         "memory_rss": 35_045_376, "threads": 42, "start_time_seconds": 1795428672, "spec_memory_limit_bytes": 9,
@@ -153,9 +151,7 @@ def test_figures_are_stamped_with_the_time_of_the_reading(registry: CollectorReg
     ],
     ids=str,
 )  # fmt: skip
-def test_one_of_which_the_engine_tells_nonsense_does_not_disturb_others(
-    engine: FakeEngine, registry: CollectorRegistry, told: dict[str, Any]
-) -> None:
+def test_nonsense_disturbs_no_other(engine: FakeEngine, registry: CollectorRegistry, told: dict[str, Any]) -> None:
     engine.stats[FREE] = told
 
     page = generate_latest(registry).decode()

@@ -77,9 +77,7 @@ def test_an_experiment_of_which_no_run_began_has_nothing_to_sum_up(tmp_path: Pat
     assert killed(tmp_path / "results") == []
 
 
-def test_no_older_sums_are_beside_a_summary_that_is_being_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_older_sums_are_beside_a_summary_in_the_making(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = experiment(tmp_path, "judged", "judged")
     finish(folder)
     monkeypatch.setattr("loomlab.answer.summary.write_json", lambda *_: (folder / "SHA256SUMS").unlink())

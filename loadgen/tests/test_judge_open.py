@@ -338,11 +338,7 @@ def test_a_rate_is_held_where_the_objective_is_met_and_nothing_grows(judge: Judg
     ],
 )
 def test_a_rate_is_not_held_for_a_reason(
-    course: dict[str, Any],
-    objectives: list[Objective],
-    number: str | None,
-    judge: Judge,
-    tmp_path: Path,
+    course: dict[str, Any], objectives: list[Objective], number: str | None, judge: Judge, tmp_path: Path
 ) -> None:
     trial = assessed(judged_rates(judge, (50, 50), **course), tmp_path, *objectives)
 

@@ -234,12 +234,7 @@ def test_what_the_opening_says_beside_comparisons_is_approved(snapshot: Snapshot
         experiment_of(blocks(2), missing=["5-tomcat-virtual"], finished=None),
         experiment_of(at_loads([10.0, 0.1, 1.0])),
     ]  # fmt: skip
-    texts = (
-        one
-        for experiment in examples
-        for one in sentences(experiment)
-        if one not in comparing(experiment, CPU, P99, MEMORY)
-    )
+    texts = (one for each in examples for one in sentences(each) if one not in comparing(each, CPU, P99, MEMORY))
 
     assert "\n".join(dict.fromkeys(texts)) == snapshot
 
@@ -323,9 +318,7 @@ def test_the_tables_have_the_mean_and_the_range() -> None:
 def test_an_invalid_run_is_counted_beside_the_mean_and_not_in_it() -> None:
     verdicts: list[Verdict] = ["valid", "suspect", "invalid"]
     costs = zip((1.0, 4.0, 100.0), verdicts, strict=True)
-    runs = [
-        run_of(NAMES[0], repeat, cpu_ms_per_request=cost, verdict=one) for repeat, (cost, one) in enumerate(costs, 1)
-    ]
+    runs = [run_of(NAMES[0], block, cpu_ms_per_request=cost, verdict=one) for block, (cost, one) in enumerate(costs, 1)]
     (row,) = experiment_of(runs, None).rows
 
     assert row.cell(CPU) == ("2.00", "1.00 to 4.00")

@@ -229,9 +229,7 @@ VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
         (HostError, {"host": TWO_CPUS.model_copy(update={"free_mb": 12})}, "results/ 12"),
     ],
 )  # fmt: skip
-def test_what_nothing_can_do_is_refused(
-    tmp_path: Path, error: type[Exception], changes: dict[str, Any], parts: str
-) -> None:
+def test_what_cannot_be_is_refused(tmp_path: Path, error: type[Exception], changes: dict[str, Any], parts: str) -> None:
     with pytest.raises(error) as refused:
         planned(tmp_path, **changes)
 
@@ -361,11 +359,7 @@ def test_ab_is_not_used_with_a_server_that_does_not_speak_its_http(tmp_path: Pat
         (HostError, {"connections": (100, 900), "endpoint": FANNING_OUT}, "5400 platform threads"),
         (HostError, {"connections": (500, 4_000), "host": SMALL_HOST}, "3024 MB need more"),
         (UsageError, {"endpoint": "/capabilities?cpuMicros=10000", "connections": (1, 500)}, "a slice would take 5"),
-        (
-            HostError,
-            {"connections": (500, 12_000), "approaches": ["webflux-netty", "virtual-netty"]},
-            "24500 connections and files",
-        ),
+        (HostError, {"connections": (500, 12_000), "approaches": NETTY}, "24500 connections and files"),
     ],
 )
 def test_what_cannot_be_loaded_in_turn_is_measured_alone_or_refused_with_the_cure(

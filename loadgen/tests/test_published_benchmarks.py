@@ -223,9 +223,7 @@ def test_figures_that_run_json_does_not_have_are_derived(lab: Lab) -> None:
     assert claimed_figures(unknown, ["cpu_share", "time_outs", "latency_ms.p50.no", "nothing"], 2) == {}
 
 
-def test_kept_runs_are_read_as_they_were_and_replaced_by_newer_ones_of_their_load(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kept_runs_are_replaced_by_newer_ones_of_their_load(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are judged again as they were."""
     pinned = run("tomcat-virtual", 1, 1, load="ab /pinned", figures={"error_share": 0.5}, failed="gc_heavy")
     old = [pinned, run("tomcat-virtual", 1, 1, load=HEY)]
@@ -264,9 +262,7 @@ def measured_on(host: dict[str, Any], folder: Path) -> None:
         *((partial(measured_on, host), "another host") for host in ({"cpus": 4}, {"cpu_model": "EPYC"})),
     ],
 )  # fmt: skip
-def test_what_is_kept_was_measured_here_and_is_what_its_raw_files_say(
-    tmp_path: Path, change: Callable[[Path], object], why: str | None
-) -> None:
+def test_what_is_kept_is_what_raw_files_say(tmp_path: Path, change: Callable[[Path], object], why: str | None) -> None:
     one = small(VALUE)
     folder, whole = made(tmp_path), made(tmp_path, "20260102T000000Z")
     for each in (folder, whole):

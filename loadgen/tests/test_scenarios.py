@@ -108,9 +108,7 @@ def test_a_duration_too_short_for_the_shape_is_refused(load: dict[str, Any], las
     ("load", "lasts_s", "at_s"),
     [(RATE, None, 60), (RATE, 60, 30), (RATE, 21, 10.5), (RATE, 20, None), (RATE, 240, 120), (LADDER, 62, 20)],
 )
-def test_a_hang_keeps_its_share_and_length_while_it_fits(
-    load: dict[str, Any], lasts_s: int | None, at_s: float | None
-) -> None:
+def test_a_hang_keeps_its_share_and_length(load: dict[str, Any], lasts_s: int | None, at_s: float | None) -> None:
     hanging = scenario(load, hangs=[{"at": "60s", "duration": "10s"}])
 
     if at_s is None:

@@ -114,9 +114,7 @@ def test_every_two_approaches_have_the_kind_of_their_contrast_once_they_are_summ
     assert samples(get)["lab_contrast_info"] == []
 
 
-def test_only_so_many_runs_are_told_the_newest_and_those_of_the_future_last(
-    tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_so_many_runs_are_told_the_newest_first(tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
     gift = folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "29990101T000000Z-gift")
     new = folder_of(tmp_path, PAIR, repeats=5, raw=False).rename(tmp_path / "20200102T000000Z-newest")
     old = folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "20200101T000000Z-older")
@@ -129,9 +127,7 @@ def test_only_so_many_runs_are_told_the_newest_and_those_of_the_future_last(
     assert len(samples(get)["lab_result_info"]) == 13
 
 
-def test_a_page_is_made_of_so_many_values_of_the_newest_runs_at_most(
-    tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_is_made_of_so_many_values(tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
     (folder / "summary.json").unlink()
     monkeypatch.setattr(
@@ -144,9 +140,7 @@ def test_a_page_is_made_of_so_many_values_of_the_newest_runs_at_most(
     assert metrics["lab_results_unreadable"] == [({}, 1)]
 
 
-def test_a_file_is_read_once_also_a_wrong_one_and_again_when_it_changed(
-    tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_read_once_until_it_changes(tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
     right = (first_run(folder) / "run.json").read_text()
     (first_run(folder) / "run.json").write_text('{"reasons": [' + "0," * 10_000 + "0]}")
@@ -186,9 +180,7 @@ def circle(path: Path) -> None:
     ],
     ids=["file", "folder", "JSON", "values", "bytes", "time", "text"],
 )
-def test_what_cannot_be_read_is_counted_and_hides_nothing_else(
-    damage: Callable[[Path], object], tmp_path: Path, get: Get
-) -> None:
+def test_what_cannot_be_read_hides_nothing_else(damage: Callable[[Path], object], tmp_path: Path, get: Get) -> None:
     folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
     (tmp_path / "latest").symlink_to(folder.name)
     (tmp_path / "20200101T000000Z-bench-observer").mkdir()
@@ -277,9 +269,7 @@ def test_links_lead_nowhere_but_within_the_results(tmp_path: Path, serving: Serv
     assert [path for path in refused if asked(serving, path).status != 404] == []
 
 
-def test_silent_connections_end_and_are_never_more_than_so_many(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silent_connections_end_and_are_so_many_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "TIMEOUT_S", 3)
     monkeypatch.setattr(server, "MOST_CONNECTIONS", 8)
     serving = server_of(URL, tmp_path, 0)

@@ -180,12 +180,7 @@ def summary_of(order: Order, ratios: list[float], **changes: object) -> Summary:
 @pytest.mark.parametrize(
     ("limit", "ratios", "result", "words"),
     [
-        (
-            CPU_LIMIT,
-            [1.2, 1.22, 1.21],
-            "beyond",
-            r"\+19 to \+24 % against tomcat-virtual-a, beyond the limit of \+10 %",
-        ),
+        (CPU_LIMIT, [1.2, 1.22, 1.21], "beyond", r"\+19 to \+24 % against .*-a, beyond the limit of \+10 %"),
         (CPU_LIMIT, [0.99, 1.0, 1.01], "within", r"−2\.5 to \+2\.5 % .* within the limit of \+10 %\."),
         (CPU_LIMIT, [1.02, 1.08, 1.16], "unresolved", r"which does not resolve \+10 %; about \d+ blocks would\."),
         (CPU_LIMIT, [1.2, 1.2], "unresolved", "2 blocks count, and 3 are needed for an interval"),
@@ -193,9 +188,7 @@ def summary_of(order: Order, ratios: list[float], **changes: object) -> Summary:
         ("cpu_ms_per_request<-10%", [1.2, 1.21, 1.19], "within", "within"),
     ],
 )
-def test_a_limit_is_held_or_not_or_not_resolved(
-    limit: str, ratios: list[float], result: str, words: str, tmp_path: Path
-) -> None:
+def test_a_limit_is_held_or_not(limit: str, ratios: list[float], result: str, words: str, tmp_path: Path) -> None:
     order = compare(tmp_path, B="GC=g1", FAIL=limit)
     (got,) = outcomes_of(summary_of(order, ratios), order)
 
@@ -224,9 +217,7 @@ def test_the_tail_of_a_closed_load_is_told_as_such(tmp_path: Path) -> None:
 
 def test_how_likely_equals_pass_is_told_beforehand(tmp_path: Path) -> None:
     order = compare(tmp_path, B="GC=g1", FAIL=CPU_LIMIT)
-    assert chance_of_passing(order) == (
-        "If nothing differs, FAIL passes on CPU per request in 95 % of such experiments."
-    )
+    assert "95 %" in (chance_of_passing(order) or "")
     assert chance_of_passing(order.model_copy(update={"limits": []})) is None
 
 
@@ -330,9 +321,7 @@ def searched(folder: Path, capacity: float, **ratios: float) -> Measured:
         ({"cpu": 1.09, "spread": 0.1}, "Not resolved"),
     ],
 )
-def test_the_answer_is_that_of_the_figures_which_speak_for_one(
-    normal: dict[str, float], word: str, tmp_path: Path
-) -> None:
+def test_the_answer_is_that_of_figures_that_speak_for_one(normal: dict[str, float], word: str, tmp_path: Path) -> None:
     lines = flip_lines({"normal": measured(tmp_path, **normal)}, {})
     assert lines[2].startswith(f"**{word}**, at the normal rate: ")
 

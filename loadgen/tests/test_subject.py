@@ -230,9 +230,7 @@ def test_one_that_is_never_ready_is_told_with_what_it_said(monkeypatch: pytest.M
         service(server).wait_until_ready(stop)
 
 
-def test_secrets_are_taken_out_of_logs_alone_and_through_no_link(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_secrets_are_taken_out_of_logs_and_through_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = {"services": {"db": {"environment": {"PASSWORD": "correct-horse"}}}}
     for name in ("orders.log", "users.txt", "figures.json"):
         (tmp_path / name).write_text("correct-horse battery-staple")

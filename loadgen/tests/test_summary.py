@@ -148,9 +148,7 @@ def test_the_markdown_holds_a_row_a_run_and_the_caveats_after_an_opening(tmp_pat
         assert part in text
 
 
-@pytest.mark.parametrize(
-    "text", ["a|b", "<b>x</b>", "![x](http://x.invalid/y.png)", "a\nb", r"a\|b\[a](http://evil.example)"]
-)
+@pytest.mark.parametrize("text", ["a|b", "<b>x</b>", "![x](http://x.invalid/y.png)", "a\nb", r"a\|b\[a](http://x)"])
 def test_names_and_texts_stay_text(tmp_path: Path, text: str) -> None:
     told = markdown(summed_up(tmp_path, [run(1, approach=text, verdict="suspect", reasons=[f"Slow {text}."])]))
 
@@ -220,9 +218,7 @@ def test_a_difference_between_the_approaches_makes_every_run_of_the_load_suspect
         ),
     ],
 )
-def test_how_tools_and_figures_are_read_stands_once(
-    tmp_path: Path, changes: list[dict[str, Any]], notes: list[str]
-) -> None:
+def test_how_figures_are_read_stands_once(tmp_path: Path, changes: list[dict[str, Any]], notes: list[str]) -> None:
     runs = [run(number, **change) for number, change in enumerate(changes, 1)]
 
     got = footnotes(summed_up(tmp_path, runs))[-len(notes) - 1 :]
@@ -248,9 +244,7 @@ STEP = Step(
 HANG = Episode(start=60, end=70, before_p50_ms=612.3, worst_ms=10_950, recovery_s=4)
 
 
-def test_steps_hangs_failures_and_the_collector_are_lines_of_both_outputs(
-    tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_steps_hangs_and_failures_are_lines_of_both_outputs(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     held = STEP.model_copy(update={"held": True, "errors": 0, "offered_rps": 250, "latency_ms": Latency()})
     never = HANG.model_copy(update={"recovery_s": None, "before_p50_ms": None})
     failures = {"failures": {"timeout": 1200, "connection reset": 3}}
@@ -278,9 +272,7 @@ def test_a_collector_that_did_not_pause_has_no_longest_pause() -> None:
     assert {"0", "0.00"} == figures(line.partition(": ")[2])
 
 
-def test_a_scenario_says_where_it_was_published_its_scale_and_what_differs(
-    tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_a_scenario_says_its_origin_scale_and_differences(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     summary = summed_up(tmp_path, [run(1)])
     published = ScaledScenario(
         name="loom-vs-webflux", title="10,000 requests a second", question="Which has the better tail?",
@@ -295,9 +287,7 @@ def test_a_scenario_says_where_it_was_published_its_scale_and_what_differs(
     assert "## " not in markdown(summary)
 
 
-def test_a_failing_report_fails_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     path = experiment(tmp_path, [run(1)])
 
     def broken(*_: object) -> Path:

@@ -177,10 +177,7 @@ def test_what_is_not_finite_is_no_request(row: bytes) -> None:
         ("read tcp 10.0.0.1:4->10.0.0.2:80: read: connection timed out", "time-out"),
         ("write tcp 10.0.0.1:4->10.0.0.2:80: write: broken pipe", "connection closed"),
         ('Get "http://a/": dial tcp: lookup a on 10.0.0.1:53: read udp 10.0.0.1:4: i/o timeout', "no address"),
-        (
-            'Get "http://a/": dial tcp 10.0.0.2:80: connect: cannot assign requested address',
-            "connect: cannot assign requested address",
-        ),
+        ("dial tcp 10.0.0.2:80: connect: cannot assign requested address", "connect: cannot assign requested address"),
         ('Get "http://a/lookup EOF": malformed HTTP response "x"', 'malformed HTTP response "x"'),
         ("x" * 99, "x" * 60),
         ("", "no reason given"),

@@ -113,9 +113,7 @@ def test_where_a_first_phase_is_not_to_be_had_there_is_the_second_only(approach:
 
 
 @pytest.mark.parametrize(("shape", "most_busy"), [(Closed(1, 60), 4), (rate(50), 3000)])
-def test_requests_whose_waits_cannot_be_changed_leave_the_compilers_cpu_by_their_number(
-    shape: Shape, most_busy: float
-) -> None:
+def test_requests_with_fixed_waits_leave_the_compilers_cpu_by_their_number(shape: Shape, most_busy: float) -> None:
     """On one CPU, of which four connections, or 3,200/s of 0.25 ms, leave a fifth."""
     approach = Approach(delay=delay_of(NO_DELAY))
 
@@ -239,9 +237,7 @@ def test_requests_of_a_rate_do_not_pile_up_far_beyond_what_the_load_keeps_in_fli
     ("connections", "rate_rps", "targets", "used"),
     [(400, 200, ["/epoch-millis?delayInMillis=10", "/capabilities"], 225), (5, 5, ["/capabilities"], 5)],
 )
-def test_the_longest_answer_tells_connections_of_a_rate(
-    connections: int, rate_rps: float, targets: list[str], used: int
-) -> None:
+def test_the_longest_answer_tells_connections(connections: int, rate_rps: float, targets: list[str], used: int) -> None:
     approach = Approach()
 
     warmed(approach, connections, *targets, shape=rate(rate_rps))
