@@ -24,7 +24,7 @@ from loomlab.report import page as report
 from loomlab.report.chart import Drawing, Look, course_of, looks
 from loomlab.report.experiment import Experiment, effect_cell, read_experiment
 from loomlab.report.page import write_report
-from report_folder import HEAPS, LOAD, NAMES, NEGATIVE, PAIR, blocks, edit, experiment_of, folder_of, holding, run_of
+from report_folder import HEAPS, LOAD, NAMES, NEGATIVE, PAIR, at_loads, blocks, edit, experiment_of, folder_of, holding, run_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -61,8 +61,9 @@ def test_a_stroke_is_at_the_mean_of_the_runs_that_count() -> None:
 def test_an_invalid_run_is_in_no_line_of_means() -> None:
     def at(cell: int, **changes: Any) -> Run:
         """At so many connections, at which a request takes as much CPU."""
-        own = {"cell": cell, "run": f"{cell}-x", "load": replace(LOAD, connections=cell), "cpu_ms_per_request": cell}
-        return run_of(NAMES[0], **own | {"latency_ms": Latency(p50=900, p99=990)} | changes)
+        own: dict[str, Any] = {"cell": cell, "run": f"{cell}-x", "load": replace(LOAD, connections=cell)}
+        own |= {"cpu_ms_per_request": cell, "latency_ms": Latency(p50=900, p99=990)}
+        return run_of(NAMES[0], **own | changes)
 
     runs = [at(1), at(2)]
     spoilt = at(1, run="9-x", cpu_ms_per_request=1.5, verdict="invalid", latency_ms=Latency(p50=9000, p99=9900))
@@ -92,10 +93,7 @@ def test_a_scale_shows_differences_and_no_chance_and_begins_at_0_where_they_go_f
 
 
 def test_blocks_that_are_all_far_to_one_side_are_on_the_scale() -> None:
-    runs = [
-        run_of(name, repeat, cpu_ms_per_request=0.3 if name == NAMES[0] else 1.0) for name in NAMES for repeat in (1, 2)
-    ]
-    drawn = chart.effects(CPU, experiment_of(runs).comparisons(CPU), looks(NAMES, {}, {}))
+    drawn = chart.effects(CPU, experiment_of(at_loads([0.3, 0.3])).comparisons(CPU), looks(NAMES, {}, {}))
     left = min(x for line in lines_of(drawn, "miter; stroke-linecap: square") for x in line)
 
     assert [x > left for x, *_ in dots(drawn)] == [True, True]
@@ -118,12 +116,7 @@ def test_a_percentile_that_a_repeat_lacks_is_not_drawn_and_the_band_has_every_re
 
 def test_the_interval_lies_about_the_mean_and_the_margin_about_equality() -> None:
     costs = (0.8, 0.84, 0.78, 0.82, 0.81)
-    runs = [
-        run_of(name, repeat, cpu_ms_per_request=cost if name == NAMES[0] else 1.0)
-        for repeat, cost in enumerate(costs, 1)
-        for name in NAMES
-    ]
-    (comparison,) = experiment_of(runs).comparisons(CPU)
+    (comparison,) = experiment_of(at_loads(costs)).comparisons(CPU)
     drawn = chart.effects(CPU, [comparison], looks(NAMES, {}, {}))
     ((low, high),) = lines_of(drawn, "stroke-width: 4")
     ((mean, _),) = lines_of(drawn, "stroke-width: 1.6")
@@ -184,11 +177,8 @@ def test_every_dot_is_drawn_on_both_sides_of_0(heaps: Mapping[str, tuple[int, ..
     double = replace(other[0], amount=4000)
 
     repeats = len(heaps["tomcat-virtual"])
-    for drawing, count in (
-        (chart.repeats(MEMORY, at, look), 2),
-        (difference, 1),
-        (chart.over_load(MEMORY, [at, double], look), 4),
-    ):
+    over = chart.over_load(MEMORY, [at, double], look)
+    for drawing, count in ((chart.repeats(MEMORY, at, look), 2), (difference, 1), (over, 4)):
         drawn = dots(drawing)
         assert len(drawn) == count * repeats
         assert all(0 <= x <= 360 and 0 <= y <= 216 for x, y, _ in drawn)

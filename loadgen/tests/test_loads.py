@@ -67,18 +67,15 @@ def test_a_block_is_torn_that_took_over_an_hour_or_is_of_two_starts_of_the_host(
 
 def test_a_pair_is_a_block_of_its_own(folder: Path) -> None:
     first, second, *_ = changed(folder, at(6, 0), at(6, 3))
-    pair = [
-        first.model_copy(update={"partner": second.approach}),
-        second.model_copy(update={"partner": first.approach}),
-    ]
+    two = [first.model_copy(update={"partner": second.approach}), second.model_copy(update={"partner": first.approach})]
     later = [
         run.model_copy(
             update=at(8, 0, run=f"9-{run.approach}", approach=f"{run.approach}-b", partner=f"{run.partner}-b")
         )
-        for run in pair
+        for run in two
     ]
 
-    assert torn_runs([*pair, *later], read_order(folder)) == {}
+    assert torn_runs([*two, *later], read_order(folder)) == {}
 
 
 def test_a_block_that_was_planned_to_take_long_may(folder: Path) -> None:

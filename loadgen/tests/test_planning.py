@@ -98,10 +98,8 @@ def test_a_reader_is_told_block_by_block(tmp_path: Path) -> None:
     order = swept(tmp_path, repeats=2, seed=3)
     head, note, *blocks, last = description(order)
 
-    assert (
-        head
-        == f"{order.experiment}: 12 runs, about 28 min, {-(-sum(run.longest_s for run in order.runs) // 60)} at most"
-    )
+    most_min = -(-sum(run.longest_s for run in order.runs) // 60)
+    assert head == f"{order.experiment}: 12 runs, about 28 min, {most_min} at most"
     assert note.startswith("note: REPEATS=2 ")
     assert [line.partition(":")[0] for line in blocks] == [
         f"block {repeat} at {load} connections" for repeat in (1, 2) for load in ("500", "2,000")

@@ -56,10 +56,8 @@ def test_two_sides_are_a_pair_of_services_with_settings_of_their_own(tmp_path: P
 
     a, b = "tomcat-virtual-a", "tomcat-virtual-b"
     assert {(run.request.name, run.request.partner) for run in order.runs} == {(a, b), (b, a)}
-    assert {(run.request.name, run.request.gc, run.request.jdk) for run in order.runs} == {
-        (a, "g1", 25),
-        (b, "parallel", 21),
-    }
+    requests = [run.request for run in order.runs]
+    assert {(one.name, one.gc, one.jdk) for one in requests} == {(a, "g1", 25), (b, "parallel", 21)}
     assert max(run.request.repeat for run in order.runs) == 5
     assert " A='GC=g1; JVM_OPTS=" in command_of(order)
     assert "OTHER_JDKS=21" in [*shell_lines(order)]
@@ -327,14 +325,9 @@ def test_the_answer_is_that_of_figures_that_speak_for_one(normal: dict[str, floa
 
 
 def test_conditions_under_which_the_answer_is_another_are_told(tmp_path: Path) -> None:
-    lines = flip_lines(
-        {
-            "normal": measured(tmp_path / "a"),
-            "capacity": searched(tmp_path / "b", 1.5, cpu=0.7),
-            "slow": measured(tmp_path / "c", p99=2),
-        },
-        {"slow": "DELAY=900"},
-    )
+    conditions = {"normal": measured(tmp_path / "a"), "slow": measured(tmp_path / "c", p99=2)}
+    conditions["capacity"] = searched(tmp_path / "b", 1.5, cpu=0.7)
+    lines = flip_lines(conditions, {"slow": "DELAY=900"})
     answers = [line for line in lines if line.startswith("**")]
     assert [line.split("**")[1] for line in answers] == ["Does not matter", "Switch", "Do not"]
     assert "capacity +50 %" in answers[1]
