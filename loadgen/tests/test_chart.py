@@ -24,7 +24,7 @@ from loomlab.report import page as report
 from loomlab.report.chart import Drawing, Look, course_of, looks
 from loomlab.report.experiment import Experiment, effect_cell, read_experiment
 from loomlab.report.page import write_report
-from report_folder import HEAPS, LOAD, NAMES, NEGATIVE, PAIR, at_loads, blocks, edit, experiment_of, folder_of, holding, run_of
+from report_folder import HEAPS, LOAD, NAMES, NEGATIVE, at_loads, edit, experiment_of, folder_of, holding, run_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -134,7 +134,7 @@ def test_the_interval_lies_about_the_mean_and_the_margin_about_equality() -> Non
 
 
 def test_a_block_with_a_suspect_run_is_a_hollow_dot() -> None:
-    runs = blocks(3)
+    runs = at_loads([1.0] * 3)
     runs[0] = runs[0].model_copy(update={"verdict": "suspect"})
     drawn = chart.effects(CPU, experiment_of(runs).comparisons(CPU), looks(NAMES, {}, {}))
 
@@ -268,8 +268,8 @@ def test_the_seconds_are_of_the_middle_run_that_counts_at_the_largest_load(monke
 
 
 def test_a_twin_has_the_colour_of_its_approach_and_a_shape_of_its_own(tmp_path: Path) -> None:
-    folder = folder_of(tmp_path, PAIR, repeats=1, twin=True)
-    edit(folder / "order.json", lambda order: order.update(colours={PAIR[0]: "#123456", PAIR[1]: "#654321"}))
+    folder = folder_of(tmp_path, NAMES, repeats=1, twin=True)
+    edit(folder / "order.json", lambda order: order.update(colours={NAMES[0]: "#123456", NAMES[1]: "#654321"}))
 
     keys = re.findall(r'style="color:(#\w+)">(.)</span> ([\w-]+)<', write_report(folder).read_text())
     look = {name: (colour, sign) for colour, sign, name in keys}
