@@ -204,15 +204,6 @@ def test_of_what_may_be_negative_the_share_is_of_the_mean_of_a(tmp_path: Path) -
         assert [one.result for one in outcomes_of(summary, order)] == [result]
 
 
-def test_the_tail_of_a_closed_load_is_told_as_such(tmp_path: Path) -> None:
-    order = compare(tmp_path, B="GC=g1", FAIL="latency_ms.p99>+15%")
-    summary = summary_of(order, [1.0] * 3)
-    for number, run in enumerate(summary.runs):
-        run.latency_ms = Latency(p50=905, p99=(1200 if run.approach == B else 1190) + number)
-    (got,) = outcomes_of(summary, order)
-    assert (got.result, "(tails of a closed load)" in got.sentence) == ("within", True)
-
-
 def test_how_likely_equals_pass_is_told_beforehand(tmp_path: Path) -> None:
     order = compare(tmp_path, B="GC=g1", FAIL=CPU_LIMIT)
     assert "95 %" in (chance_of_passing(order) or "")
