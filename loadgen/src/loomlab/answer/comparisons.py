@@ -23,7 +23,7 @@ BLOCK_DEVIATION = 0.043  # of a block's log ratio of CPU per request: three serv
 
 
 def compared(
-    figure: Figure, contrasts: Sequence[Contrast], loads: Sequence[LoadGroup], margin: float | None
+    figure: Figure, contrasts: Sequence[Contrast], loads: Sequence[LoadGroup], margin: float | None = None
 ) -> list[Comparison]:
     """Controlled contrasts and those of settings first, declared of primary figures; others are exploratory. `margin`
     replaces its own."""

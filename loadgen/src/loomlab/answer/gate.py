@@ -38,11 +38,7 @@ def outcomes_of(summary: Summary, order: Order) -> list[Outcome]:
     """One of each limit, load and side: *beyond* where the whole interval is, *within* where none of it is."""
     loads, base = load_groups(summary.runs, order), next(iter(order.sides), "")
     contrasts = [one for one in summary.contrasts if one.kind == "settings" and one.b == base]
-    return [
-        _outcome(limit, one)
-        for limit in order.limits
-        for one in compared(FIGURES[limit.figure], contrasts, loads, None)
-    ]
+    return [_outcome(limit, one) for limit in order.limits for one in compared(FIGURES[limit.figure], contrasts, loads)]
 
 
 def _outcome(limit: Limit, one: Comparison) -> Outcome:

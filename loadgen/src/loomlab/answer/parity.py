@@ -15,7 +15,7 @@ import yaml
 from loomlab.answer.loads import counting
 from loomlab.basics.errors import ParseError
 from loomlab.basics.grouping import grouped
-from loomlab.records.contrasts import Contrast, Difference
+from loomlab.records.contrasts import Contrast, Difference, Kind
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import Record, RunFiles, read_json, read_record
 from loomlab.records.models import Probe, Run
@@ -238,10 +238,8 @@ def _of_settings(a: str, b: str, subjects: list[Subject]) -> Contrast:
 
 
 def _differences(a: str, b: str, found: Mapping[str, ByApproach]) -> list[Difference]:
-    return [
-        Difference(part=PARTS.get(name, name), a=_values_of(a, values), b=_values_of(b, values))
-        for name, values in found.items()
-    ]
+    parts = ((PARTS.get(name, name), values) for name, values in found.items())
+    return [Difference(part=part, a=_values_of(a, values), b=_values_of(b, values)) for part, values in parts]
 
 
 def _contrast(a: str, b: str, subjects: list[Subject]) -> Contrast:
@@ -258,12 +256,8 @@ def _contrast(a: str, b: str, subjects: list[Subject]) -> Contrast:
     for load in [load for load in loads if len({one.approach for one in load}) == 2] or [subjects]:
         for name, values in _differing(load).items():
             differs.setdefault(name, []).extend(values)
-    return Contrast(
-        a=a,
-        b=b,
-        kind="controlled" if list(differs) == ["concurrency"] else "stack",
-        differs=_differences(a, b, differs),
-    )
+    kind: Kind = "controlled" if list(differs) == ["concurrency"] else "stack"
+    return Contrast(a=a, b=b, kind=kind, differs=_differences(a, b, differs))
 
 
 def _differing(subjects: Sequence[Subject]) -> dict[str, ByApproach]:
