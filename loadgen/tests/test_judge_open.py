@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from loomlab.basics.errors import UsageError
 from loomlab.judge.trial import assess
 from loomlab.records.capacity import Objective, Search, Trial
 from loomlab.records.endpoints import Delay, answer_ms, delay_of, endpoint_of, with_wait, with_work
@@ -308,6 +309,8 @@ def test_a_log_normal_delay_has_no_floor_and_the_mean_of_its_distribution() -> N
 
     assert (got.text, got.floor_ms, got.middle_ms) == ("lognormal:300:900", 0, 300)
     assert got.mean_ms == pytest.approx(335.39, abs=0.01)
+    with pytest.raises(UsageError, match="is not valid"):
+        delay_of("\uff13\uff10\uff10")
 
 
 OBJECTIVES = [Objective(figure="p99", below=1200), Objective(figure="errors", below=0.001)]
