@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from loomlab.judge import facts
 from loomlab.records.models import Run
 from loomlab.records.requestlog import RequestLog
+from loomlab.report.experiment import Experiment, read_experiment
 from loomlab.tools.ab import Ab
 from loomlab.tools.tool import ToolReport
 from rawrun import (
@@ -26,6 +27,7 @@ from rawrun import (
     matrix,
     ramp,
 )
+from report_folder import folder_of
 
 # A busy host is no failure: pytest-timeout ends a test that hangs.
 settings.register_profile(
@@ -45,6 +47,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def run_dir(tmp_path: Path) -> Path:
     """A good run's folder."""
     return RawRun().write(tmp_path / "1-app")
+
+
+@pytest.fixture(scope="session")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the headline approaches at two loads in three blocks, summed up, which no test changes."""
+    return folder_of(tmp_path_factory.mktemp("results"), loads=(500, 2000), repeats=3)
+
+
+@pytest.fixture(scope="session")
+def experiment(swept: Path) -> Experiment:
+    return read_experiment(swept)
 
 
 @pytest.fixture

@@ -138,9 +138,6 @@ def rows(latency_ms: Callable[[float], float] = lambda _: LATENCY_MS) -> list[tu
     return answered
 
 
-ANSWERED = len(rows())
-
-
 @dataclass
 class RawRun:
     """What the files hold, to be changed before they are written; None: there is no such file."""

@@ -8,7 +8,7 @@ import gzip
 import json
 import random
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
@@ -61,6 +61,19 @@ def run_of(approach: str, repeat: int = 1, p50: float | None = 905, **changes: A
 
 def blocks(count: int, **changes: Any) -> list[Run]:
     return [run_of(name, repeat, **changes) for repeat in range(1, count + 1) for name in NAMES]
+
+
+def at_loads(*costs: Sequence[float]) -> list[Run]:
+    """A load for each of these, which the first approach needs of CPU block by block; the other needs 1 ms."""
+    return [
+        run_of(
+            name, repeat, cell=cell, run=f"{cell}{repeat}-{name}", load=replace(LOAD, connections=100 * cell),
+            cpu_ms_per_request=cost if name == NAMES[0] else 1.0,
+        )
+        for cell, own in enumerate(costs, 1)
+        for repeat, cost in enumerate(own, 1)
+        for name in NAMES
+    ]  # fmt: skip
 
 
 def invalid(runs: list[Run], repeats: int) -> list[Run]:

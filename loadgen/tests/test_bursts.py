@@ -100,9 +100,7 @@ def test_as_many_connections_warm_up_as_busy(connections: int, shape: Shape, ans
         (LADDER, 2.2, rate(100, 2), 400), (LADDER, 0.1, rate(100, 1), 400),
     ],
 )  # fmt: skip
-def test_a_burst_is_of_its_load_within_its_limit(
-    shape: Shape, limit_s: float, expected: Shape, connections: int
-) -> None:
+def test_a_burst_is_of_its_load_within_a_limit(shape: Shape, limit_s: float, expected: Shape, connections: int) -> None:
     got = burst_of(load_of(shape, 400), connections=90, waves=4, latency_ms=900, limit_s=limit_s)
     assert (got.shape, got.connections) == (expected, connections)
 

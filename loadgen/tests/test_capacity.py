@@ -1,4 +1,4 @@
-"""How much a service holds: what is planned, when a rate counts as held, the search of a process, and its sentences."""
+"""How much a service holds: what is planned, the search of a process whose capacity is known, and its sentences."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -85,9 +85,7 @@ def test_a_search_stays_where_generator_files_and_pools_reach(tmp_path: Path) ->
         ({"SLO": "p99.9<2s", "ENDPOINT": "/capabilities?cpuMicros=50000"}, {"120", "100"}),
     ],
 )
-def test_an_objective_that_makes_no_sense_is_refused(
-    variables: dict[str, str], numbers: set[str], tmp_path: Path
-) -> None:
+def test_an_objective_without_sense_is_refused(variables: dict[str, str], numbers: set[str], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="SLO") as error:
         order_of(tmp_path, **variables)
     assert numbers <= figures(str(error.value))

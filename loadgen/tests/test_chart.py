@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 from xml.etree import ElementTree
 
 import numpy as np
@@ -25,19 +24,9 @@ from loomlab.report import page as report
 from loomlab.report.chart import Drawing, Look, course_of, looks
 from loomlab.report.experiment import Experiment, effect_cell, read_experiment
 from loomlab.report.page import write_report
-from report_folder import HEAPS, LOAD, NAMES, NEGATIVE, PAIR, blocks, edit, experiment_of, folder_of, holding, run_of
+from report_folder import HEAPS, LOAD, NAMES, NEGATIVE, at_loads, edit, experiment_of, folder_of, holding, run_of
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folder_of(tmp_path_factory.mktemp("results"), loads=(500, 2000), repeats=4)
-
-
-@pytest.fixture(scope="module")
-def experiment(folder: Path) -> Experiment:
-    return read_experiment(folder)
 
 
 def dots(drawing: Drawing | None) -> list[tuple[float, float, str]]:
@@ -61,9 +50,7 @@ def lines_of(drawing: Drawing | None, style: str) -> list[tuple[float, float]]:
 def test_a_stroke_is_at_the_mean_of_the_runs_that_count() -> None:
     verdicts: list[Verdict] = ["valid", "valid", "invalid"]
     costs = zip((1.0, 1.2, 3.0), verdicts, strict=True)
-    runs = [
-        run_of(NAMES[0], repeat, cpu_ms_per_request=cost, verdict=one) for repeat, (cost, one) in enumerate(costs, 1)
-    ]
+    runs = [run_of(NAMES[0], block, cpu_ms_per_request=cost, verdict=one) for block, (cost, one) in enumerate(costs, 1)]
     drawn = chart.repeats(CPU, load_groups(runs)[0], looks([NAMES[0]], {}, {}))
     low, high, _ = sorted(x for x, *_ in dots(drawn))
 
@@ -72,26 +59,21 @@ def test_a_stroke_is_at_the_mean_of_the_runs_that_count() -> None:
 
 
 def test_an_invalid_run_is_in_no_line_of_means() -> None:
-    latency = Latency(p50=900, p99=990)
-    runs = [
-        run_of(
-            NAMES[0],
-            cell=cell,
-            run=f"{cell}-x",
-            load=replace(LOAD, connections=cell),
-            cpu_ms_per_request=cell,
-            latency_ms=latency,
-        )
-        for cell in (1, 2)
-    ]
-    of_spoilt = {"cpu_ms_per_request": 1.5, "verdict": "invalid", "latency_ms": Latency(p50=9000, p99=9900)}
+    def at(cell: int, **changes: Any) -> Run:
+        """At so many connections, at which a request takes as much CPU."""
+        own: dict[str, Any] = {"cell": cell, "run": f"{cell}-x", "load": replace(LOAD, connections=cell)}
+        own |= {"cpu_ms_per_request": cell, "latency_ms": Latency(p50=900, p99=990)}
+        return run_of(NAMES[0], **own | changes)
+
+    runs = [at(1), at(2)]
+    spoilt = at(1, run="9-x", cpu_ms_per_request=1.5, verdict="invalid", latency_ms=Latency(p50=9000, p99=9900))
 
     def lines(runs: list[Run]) -> list[list[str]]:
         loads, look = load_groups(runs), looks([NAMES[0]], {}, {})
         drawn = [chart.over_load(CPU, loads, look), chart.distribution(loads[0], look)]
         return [re.findall(r'd="([^"]+)"[^>]+stroke-width: 1.3', one.svg if one else "") for one in drawn]
 
-    assert lines([*runs, runs[0].model_copy(update={"run": "9-x"} | of_spoilt)]) == lines(runs)
+    assert lines([*runs, spoilt]) == lines(runs)
     assert all(lines(runs))
 
 
@@ -111,10 +93,7 @@ def test_a_scale_shows_differences_and_no_chance_and_begins_at_0_where_they_go_f
 
 
 def test_blocks_that_are_all_far_to_one_side_are_on_the_scale() -> None:
-    runs = [
-        run_of(name, repeat, cpu_ms_per_request=0.3 if name == NAMES[0] else 1.0) for name in NAMES for repeat in (1, 2)
-    ]
-    drawn = chart.effects(CPU, experiment_of(runs).comparisons(CPU), looks(NAMES, {}, {}))
+    drawn = chart.effects(CPU, experiment_of(at_loads([0.3, 0.3])).comparisons(CPU), looks(NAMES, {}, {}))
     left = min(x for line in lines_of(drawn, "miter; stroke-linecap: square") for x in line)
 
     assert [x > left for x, *_ in dots(drawn)] == [True, True]
@@ -137,12 +116,7 @@ def test_a_percentile_that_a_repeat_lacks_is_not_drawn_and_the_band_has_every_re
 
 def test_the_interval_lies_about_the_mean_and_the_margin_about_equality() -> None:
     costs = (0.8, 0.84, 0.78, 0.82, 0.81)
-    runs = [
-        run_of(name, repeat, cpu_ms_per_request=cost if name == NAMES[0] else 1.0)
-        for repeat, cost in enumerate(costs, 1)
-        for name in NAMES
-    ]
-    (comparison,) = experiment_of(runs).comparisons(CPU)
+    (comparison,) = experiment_of(at_loads(costs)).comparisons(CPU)
     drawn = chart.effects(CPU, [comparison], looks(NAMES, {}, {}))
     ((low, high),) = lines_of(drawn, "stroke-width: 4")
     ((mean, _),) = lines_of(drawn, "stroke-width: 1.6")
@@ -160,20 +134,11 @@ def test_the_interval_lies_about_the_mean_and_the_margin_about_equality() -> Non
 
 
 def test_a_block_with_a_suspect_run_is_a_hollow_dot() -> None:
-    runs = blocks(3)
+    runs = at_loads([1.0] * 3)
     runs[0] = runs[0].model_copy(update={"verdict": "suspect"})
     drawn = chart.effects(CPU, experiment_of(runs).comparisons(CPU), looks(NAMES, {}, {}))
 
     assert sum("fill: #" not in style for *_, style in dots(drawn)) == 1
-
-
-def test_rows_stand_in_the_order_of_names_from_the_top() -> None:
-    drawn = dots(
-        chart.repeats(CPU, experiment_of(blocks(1)).loads[0], looks([*NAMES][::-1], {NAMES[0]: "#123456"}, {}))
-    )
-
-    below = max(drawn, key=lambda dot: dot[1])
-    assert "#123456" in below[2]
 
 
 def test_an_approach_has_the_colour_of_its_plan_and_the_shape_of_its_server() -> None:
@@ -212,11 +177,8 @@ def test_every_dot_is_drawn_on_both_sides_of_0(heaps: Mapping[str, tuple[int, ..
     double = replace(other[0], amount=4000)
 
     repeats = len(heaps["tomcat-virtual"])
-    for drawing, count in (
-        (chart.repeats(MEMORY, at, look), 2),
-        (difference, 1),
-        (chart.over_load(MEMORY, [at, double], look), 4),
-    ):
+    over = chart.over_load(MEMORY, [at, double], look)
+    for drawing, count in ((chart.repeats(MEMORY, at, look), 2), (difference, 1), (over, 4)):
         drawn = dots(drawing)
         assert len(drawn) == count * repeats
         assert all(0 <= x <= 360 and 0 <= y <= 216 for x, y, _ in drawn)
@@ -245,10 +207,10 @@ def test_the_seconds_of_a_run_are_those_of_its_requests_and_samples(experiment: 
 
 @pytest.mark.parametrize(("partner", "edge", "hole"), [(None, 60, 0), ("other", 100, math.nan)])
 def test_a_second_without_an_answer_counts_but_not_between_the_slices_of_a_pair(
-    folder: Path, tmp_path: Path, partner: str | None, edge: float, hole: float
+    swept: Path, tmp_path: Path, partner: str | None, edge: float, hole: float
 ) -> None:
     """From second 20 to 30; a second's throughput is that of the five around it."""
-    copy = shutil.copytree(folder, tmp_path / folder.name)
+    copy = shutil.copytree(swept, tmp_path / swept.name)
     run = read_experiment(copy).runs[0]
     files = RunFiles(copy / "runs" / run.run)
     packed = files.raw / "ab-requests.tsv.gz"
@@ -305,20 +267,14 @@ def test_the_seconds_are_of_the_middle_run_that_counts_at_the_largest_load(monke
     assert [(run.approach, run.cpu_ms_per_request) for run in chosen[1:]] == [(NAMES[1], 1.0), (NAMES[0], 2.0)]
 
 
-def test_a_twin_has_the_colour_of_its_approach_and_a_shape_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = folder_of(tmp_path, PAIR, repeats=1, twin=True)
-    edit(
-        folder / "order.json", lambda order: order.update(colours=dict(zip(PAIR, ("#123456", "#654321"), strict=True)))
-    )
-    given = Mock(wraps=looks)
-    monkeypatch.setattr(report, "looks", given)
+def test_a_twin_has_the_colour_of_its_approach_and_a_shape_of_its_own(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, NAMES, repeats=1, twin=True)
+    edit(folder / "order.json", lambda order: order.update(colours={NAMES[0]: "#123456", NAMES[1]: "#654321"}))
 
-    write_report(folder)
-
-    look = looks(*given.call_args.args)
+    keys = re.findall(r'style="color:(#\w+)">(.)</span> ([\w-]+)<', write_report(folder).read_text())
+    look = {name: (colour, sign) for colour, sign, name in keys}
     twin = next(name for name in look if name.endswith("-twin"))
-    own = look[twin.removesuffix("-twin")]
-    assert look[twin].colour == own.colour in {"#123456", "#654321"}
-    assert look[twin].marker != own.marker == "o"
+
+    (colour, sign), (of_own, own_sign) = look[twin], look[twin.removesuffix("-twin")]
+    assert colour == of_own in {"#123456", "#654321"}
+    assert sign != own_sign == "●"

@@ -2,26 +2,24 @@
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from abouts import HEADLINE
-from compared import compared
 from loads import load_of, rate
-from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, expectation, with_comparisons
+from loomlab.answer.comparisons import BLOCK_DEVIATION, expectation, shift_doubts, with_comparisons
 from loomlab.answer.summary import summarise
 from loomlab.answer.text import footnotes
 from loomlab.records.contrasts import Comparison, Contrast
-from loomlab.records.files import write_json
 from loomlab.records.load import Closed, Shape, Users, UserStage
 from loomlab.records.models import Latency, Run, Summary, Verdict
 from loomlab.records.raw import LiveBytes
 from ordered import planned
 from saying import STOLEN, figures
 from test_summary import experiment, run
-from test_summary import run as run_record
 
 COSTS = {
     "tomcat-virtual": (0.240, 0.204, 0.220, 0.250, 0.206),
@@ -81,6 +79,7 @@ def test_a_controlled_contrast_is_said_and_the_others_are_in_the_file_alone(tmp_
     notes = footnotes(got)
     assert controlled.sentence in notes
     assert any("hold for all declared comparisons" in note for note in notes)
+    assert any("differ in the concurrency model alone" in note for note in notes)
     assert not any("exploratory" in note for note in notes)
     written = json.loads((tmp_path / FOLDER / "summary.json").read_text())["contrasts"][0]["comparisons"][0]
     assert (written["word"], written["coarse"], written["blocks_likely"]) == ("lower", False, None)
@@ -108,10 +107,7 @@ def test_each_load_is_compared_by_itself_and_holm_counts_them_all(tmp_path: Path
     first, second = of(got)
     alone, none = of(summed_up(tmp_path / "untold", 5, untold, cells=2))
 
-    assert [(one.cell, one.load) for one in (first, second)] == [
-        (1, "10,000 connections (load 1)"),
-        (2, "10,000 connections (load 2)"),
-    ]
+    assert [one.load for one in (first, second)] == [f"10,000 connections (load {cell})" for cell in (1, 2)]
     assert first.p_holm == alone.p_holm == pytest.approx(2 * (first.p_value or 0))
     assert none.word == "not significant"
 
@@ -164,10 +160,8 @@ def test_the_tail_of_a_closed_load_is_a_lower_bound_without_margin(tmp_path: Pat
 @pytest.mark.parametrize(("tool", "found"), [("ab", False), ("hey", True), ("vegeta", True), ("users", True)])
 def test_a_tools_whole_milliseconds_are_in_the_interval(tmp_path: Path, tool: str, found: bool) -> None:
     """2 ms of one and 1 ms of the other, which were 1.51 and 1.49."""
-    changes = {
-        name: {"tool": tool, "latency_ms": Latency(p99=2.0 if "tomcat-virtual" in name else 1.0)} for name in EVERY
-    }
-    got = of(summed_up(tmp_path, 5, changes), P99)
+    own = {name: {"tool": tool, "latency_ms": Latency(p99=2.0 if "tomcat-virtual" in name else 1.0)} for name in EVERY}
+    got = of(summed_up(tmp_path, 5, own), P99)
 
     assert got.effect == pytest.approx(2)
     assert (got.low > 1, got.p_value < 0.05) == (found, found)
@@ -187,9 +181,7 @@ def test_a_block_without_a_p99_says_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("errors", "verdict"), [(0, "valid"), (80, "valid"), (0, "invalid"), (80, "invalid")])
-def test_one_tail_in_ten_that_failures_withheld_is_the_time_limit(
-    tmp_path: Path, errors: int, verdict: Verdict
-) -> None:
+def test_a_tail_that_failures_withheld_is_the_time_limit(tmp_path: Path, errors: int, verdict: Verdict) -> None:
     summary = summed_up(tmp_path, 5)
     runs = [
         one.model_copy(
@@ -234,9 +226,7 @@ def pair(summary: Summary) -> Contrast:
     ],
     ids=["told nothing", "another model", "another style", "other bytes"],
 )
-def test_an_invalid_run_costs_its_block_and_no_contrast(
-    tmp_path: Path, about: Any, changes: dict[str, Any], kind: str
-) -> None:
+def test_an_invalid_run_costs_a_block_alone(tmp_path: Path, about: Any, changes: dict[str, Any], kind: str) -> None:
     before = summed_up(tmp_path, 5, {name: {"response_bytes_per_request": 150.0} for name in EVERY})
 
     counted = retold(tmp_path, SPOILT, about, **changes)
@@ -257,42 +247,48 @@ def test_an_approach_without_a_run_that_counts_is_named_by_what_there_is(tmp_pat
 PAIR: dict[str, Any] = {"verb": "sweep", "tool": "users", "approaches": ("tomcat-platform", "tomcat-virtual")}
 
 
-def swept(results: Path, name: str, ratios: tuple[float, ...], cpu: str = "here", partner: str | None = "b") -> None:
-    """The summary of a sweep with a block for each of these ratios."""
-    comparison = compared(ratios, (1.0,) * len(ratios))
-    contrast = Contrast(a="a", b="b", kind="controlled", differs=[], comparisons=[comparison])
-    (results / name).mkdir()
-    summary = Summary(
-        experiment=name, started=None, finished=None, notes=[], environment={"cpu_model": cpu}, contrasts=[contrast],
-        runs=[run_record(1, partner=partner)],
-    )  # fmt: skip
-    write_json(results / name / "summary.json", summary)
-
-
-def test_earlier_sweeps_in_slices_on_such_a_host_tell_how_far_blocks_are_apart(tmp_path: Path) -> None:
-    assert block_deviation(tmp_path, "here") is None
-
-    swept(tmp_path, "1-sweep-users-c1", (math.exp(-0.02), 1.0, math.exp(0.02)))
-    swept(tmp_path, "2-sweep-users-c1", (math.exp(-0.04), 1.0, math.exp(0.04)))
-    swept(tmp_path, "3-sweep-users-c1", (0.5, 1.0, 2.0), cpu="elsewhere")
-    swept(tmp_path, "4-sweep-ab-c1", (0.5, 1.0, 2.0), partner=None)
-    swept(tmp_path, "5-sweep-users-c1", (0.5, 2.0))
-    (tmp_path / "6-sweep-users-c1").mkdir()
-    (tmp_path / "6-sweep-users-c1" / "summary.json").write_text("{")
-    swept(tmp_path, "7-sweep-users-c1", (0.5, 1.0, 2.0))
-    summary = tmp_path / "7-sweep-users-c1" / "summary.json"
-    summary.write_text(summary.read_text().replace('"effect": 0.5', '"effect": -0.5'))
-
-    assert block_deviation(tmp_path, "here") == pytest.approx(math.sqrt((0.02**2 + 0.04**2) / 2))
-
-
 def test_a_plan_in_slices_says_how_wide_its_intervals_will_be(tmp_path: Path) -> None:
     order = planned(tmp_path, **PAIR)
-    said = expectation(order, tmp_path)
+    said = expectation(order)
 
     assert said is not None
     # Student's quantile of four degrees of freedom is 2.776
     assert f"± {100 * math.expm1(2.776 * BLOCK_DEVIATION / math.sqrt(5)):.1f} %" in said
     assert "With 5 blocks" in said
-    assert expectation(planned(tmp_path, **PAIR, repeats=2), tmp_path) is None
-    assert expectation(planned(tmp_path, **PAIR, design="alone"), tmp_path) is None
+    assert expectation(planned(tmp_path, **PAIR, repeats=2)) is None
+    assert expectation(planned(tmp_path, **PAIR, design="alone")) is None
+
+
+def shifting(shifts: Sequence[float | None], **changes: object) -> list[Run]:
+    """Both sides of a pair in a block for each of these shifts of a's ratio to b's."""
+    return [
+        run(number, run=f"{number}-{name}", approach=name, partner=other, repeat=number, ratio_shift=shift, **changes)
+        for number, of_a in enumerate(shifts, 1)
+        for name, other, shift in (("a", "b", of_a), ("b", "a", None if of_a is None else -of_a))
+    ]
+
+
+@pytest.mark.parametrize(("shifts", "said"), [
+    ([0.09, 0.10, 0.08], "9.42 %"), ([-0.09, -0.10, -0.08], "-8.61 %"), ([0.1, -0.1, 0.11], ""),
+    ([0.2, -0.1, 0.2], ""), ([0.03, 0.031, 0.029], ""), ([0.041, 0.0411, 0.0412], "4.2 %"),
+    ([0.09, 0.10], ""), ([0.09, 0.1, None], ""),
+])  # fmt: skip
+def test_a_ratio_that_moves_alike_in_every_block_makes_runs_suspect(shifts: list[float | None], said: str) -> None:
+    runs = shifting(shifts)
+    doubts = shift_doubts(runs)
+
+    assert set(doubts) == ({run.run for run in runs} if said else set())
+    assert all(said in text for text in doubts.values())
+
+
+def test_neither_invalid_runs_nor_other_loads_tell_a_shift() -> None:
+    moving = [0.09, 0.10, 0.08]
+
+    assert shift_doubts(shifting(moving, verdict="invalid")) == {}
+    assert shift_doubts([*shifting(moving[:2]), *shifting(moving[2:], cell=2)]) == {}
+    assert shift_doubts([run(number) for number in range(3)]) == {}
+
+
+def test_the_summary_tells_a_shift(tmp_path: Path) -> None:
+    runs = summarise(experiment(tmp_path, shifting([0.09, 0.10, 0.08])), interrupted=False).runs
+    assert all(run.verdict == "suspect" and "9.42 %" in run.reasons[-1] for run in runs if run.approach == "a")

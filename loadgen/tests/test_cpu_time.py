@@ -219,12 +219,3 @@ def test_network_counters_are_found_by_name(tmp_path: Path) -> None:
     (tmp_path / "net" / "snmp").write_text("Tcp: MaxConn ActiveOpens\nTcp: -1 7\n")
 
     assert process.network_counters(tmp_path) == {"TCPSynRetrans": 42, "ActiveOpens": 7}
-
-
-def test_a_start_of_the_host_has_its_own_name_where_the_kernel_tells_it(tmp_path: Path) -> None:
-    folder = tmp_path / "sys" / "kernel" / "random"
-    folder.mkdir(parents=True)
-    (folder / "boot_id").write_text("1b4e28ba\n")
-
-    assert process.boot_id(tmp_path) == "1b4e28ba"
-    assert process.boot_id(tmp_path / "elsewhere") is None

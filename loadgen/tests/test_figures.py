@@ -1,6 +1,8 @@
 """Each figure is read from its own member of run.json, and written with the digits that count."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -38,22 +40,40 @@ def test_waiting_memory_of_which_a_part_is_unknown_is_not_told(missing: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
+    ("write", "texts"),
     [
-        (None, "–"), (0, "0"), (29.0, "29"), (0.48731, "0.487"), (0.00123, "0.00123"), (12.34, "12.3"), (123.4, "123"),
-        (1234.5, "1,234"), (1e-9, "0.000000"), (-61.234, "-61.2"), (-61.0, "-61"), (-0.5, "-0.500"),
+        (  # with three digits that count
+            number,
+            {
+                None: "–", 0: "0", 29.0: "29", 0.48731: "0.487", 0.00123: "0.00123", 12.34: "12.3", 123.4: "123",
+                1234.5: "1,234", 1e-9: "0.000000", -61.234: "-61.2", -61.0: "-61", -0.5: "-0.500",
+            },
+        ),
+        (  # with its sign
+            signed,
+            {-21.44: "−21", 3.27: "+3.3", 9.96: "+10", -0.04: "0.0", 0.0: "0.0", 1234.6: "+1,235", math.inf: "–"},
+        ),
+        (  # three digits that count, or all before the point
+            percent,
+            {
+                0: "0 %", 0.05: "5 %", 0.12345: "12.3 %", 0.99951: "100 %", 9.994: "999 %", 9.996: "1,000 %",
+                27.0649: "2,706 %", -0.0519: "-5.19 %", -1.2345: "-123 %",
+            },
+        ),
+        (  # never none or all for others
+            rough_percent,
+            {
+                0: "0.0", 0.0004: "under 0.1", 0.0006: "0.1", 0.1994: "19.9", 0.1996: "20", 0.994: "99",
+                0.995: "over 99", 0.9999: "over 99", 1.0: "100", 9.994: "999", 10.001: "over 1,000",
+            },
+        ),
+        # a size, and never 0 for what is not
+        (amount, {0: "0", 0.04: "under 0.1", -0.06: "0.1", 9.94: "9.9", -9.96: "10", 1234.6: "1,235"}),
+        (partial(fixed, decimals=1), {0.0: "0.0", 1234.56: "1,234.6", None: UNKNOWN}),
     ],
 )  # fmt: skip
-def test_numbers_have_three_digits_that_count(value: float | None, text: str) -> None:
-    assert number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(-21.44, "−21"), (3.27, "+3.3"), (9.96, "+10"), (-0.04, "0.0"), (0.0, "0.0"), (1234.6, "+1,235"), (math.inf, "–")],
-)
-def test_a_change_has_its_sign_and_the_digits_that_count(value: float, text: str) -> None:
-    assert signed(value) == text
+def test_numbers_are_written(write: Callable[[float | None], str], texts: dict[float | None, str]) -> None:
+    assert {value: write(value) for value in texts} == texts
 
 
 def test_the_centre_of_equals_is_theirs() -> None:
@@ -89,42 +109,6 @@ def test_every_silence_between_two_times_is_told() -> None:
     assert silences(log, 100, 140) == [7, 4]
     assert silences(log, 113.5, 131.5) == [4]
     assert silences(log, 100, 145) == [7, 4, 4]
-
-
-@pytest.mark.parametrize(
-    ("share", "said"),
-    [
-        (0, "0 %"), (0.05, "5 %"), (0.12345, "12.3 %"), (0.99951, "100 %"), (9.994, "999 %"), (9.996, "1,000 %"),
-        (27.0649, "2,706 %"), (-0.0519, "-5.19 %"), (-1.2345, "-123 %"),
-    ],
-)  # fmt: skip
-def test_a_share_has_three_digits_that_count_or_all_before_the_point(share: float, said: str) -> None:
-    assert percent(share) == said
-
-
-@pytest.mark.parametrize(
-    ("share", "said"),
-    [
-        (0, "0.0"), (0.0004, "under 0.1"), (0.0006, "0.1"), (0.1994, "19.9"), (0.1996, "20"), (0.994, "99"),
-        (0.995, "over 99"), (0.9999, "over 99"), (1.0, "100"), (9.994, "999"), (10.001, "over 1,000"),
-    ],
-)  # fmt: skip
-def test_a_share_in_a_sentence_is_rough_and_never_none_or_all_for_others(share: float, said: str) -> None:
-    assert rough_percent(share) == said
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (0, "0"), (0.04, "under 0.1"), (-0.06, "0.1"), (9.94, "9.9"), (-9.96, "10"), (1234.6, "1,235"),
-    ],
-)  # fmt: skip
-def test_an_amount_is_a_size_and_never_0_for_what_is_not(value: float, said: str) -> None:
-    assert amount(value) == said
-
-
-def test_nothing_is_a_number_and_what_was_not_measured_is_none() -> None:
-    assert [fixed(value, 1) for value in (0.0, 1234.56, None)] == ["0.0", "1,234.6", UNKNOWN]
 
 
 def test_slope_and_error_are_those_of_least_squares() -> None:

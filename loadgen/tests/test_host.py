@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.basics.grouping import parse_cpu_list
-from loomlab.plan.capacity import Room, largest_scale, need_of, rounded_down
+from loomlab.plan.capacity import Room, largest_scale, need_of
 from loomlab.plan.host import APPROACH_FILES, Host, auto_size, size_of, this_host
 from loomlab.plan.scenarios import RequestKind, Scenario, load_scenario, names
 from ordered import SCENARIOS, SMALL
@@ -199,11 +199,3 @@ def test_a_need_is_of_all_runs(name: str, connections: int, open_files: int, rat
     need = need_of(ALL[name])
     assert (need.connections, need.open_files) == (connections, open_files)
     assert (need.rate_rps, need.minutes) == pytest.approx((rate_rps, minutes))
-
-
-@pytest.mark.parametrize(
-    ("number", "figures", "expected"),
-    [(0.999, 2, 0.99), (0.29, 2, 0.29), (0.0216, 2, 0.021), (0.00079, 2, 0.00079), (1900, 1, 1000)],
-)
-def test_figures_are_rounded_down(number: float, figures: int, expected: float) -> None:
-    assert rounded_down(number, figures) == expected

@@ -227,19 +227,6 @@ def test_a_delay_that_varies_has_a_floor_a_mean_and_a_middle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "at_once", "held", "rounds"),
-    [
-        ("/capabilities?calls=5&parallel=true", 5, 5, 3),
-        ("/capabilities?calls=5", 1, 1, 7),
-        ("/epoch-millis?delayInMillis=70", 1, 0, 0),
-    ],
-)
-def test_calls_at_once_are_one_wait(target: str, at_once: int, held: int, rounds: int) -> None:
-    got = endpoint_of(target, MS_300)
-    assert (got.at_once, got.connections_held, got.rounds) == (at_once, held, rounds)
-
-
-@pytest.mark.parametrize(
     ("target", "work_ms", "other"),
     [
         ("/capabilities?cpuMicros=2500", 2.5, "/capabilities?cpuMicros=7"),

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from loomlab.answer.loads import load_groups, torn_runs, unmade_blocks
-from loomlab.answer.summary import finish, summarise
+from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Run, Summary
-from loomlab.records.order import Order, changing, read_order
-from ordered import resume
+from loomlab.records.order import changing, read_order
 from report_folder import PAIR, folder_of
 from saying import STOLEN
 
@@ -68,18 +67,15 @@ def test_a_block_is_torn_that_took_over_an_hour_or_is_of_two_starts_of_the_host(
 
 def test_a_pair_is_a_block_of_its_own(folder: Path) -> None:
     first, second, *_ = changed(folder, at(6, 0), at(6, 3))
-    pair = [
-        first.model_copy(update={"partner": second.approach}),
-        second.model_copy(update={"partner": first.approach}),
-    ]
+    two = [first.model_copy(update={"partner": second.approach}), second.model_copy(update={"partner": first.approach})]
     later = [
         run.model_copy(
             update=at(8, 0, run=f"9-{run.approach}", approach=f"{run.approach}-b", partner=f"{run.partner}-b")
         )
-        for run in pair
+        for run in two
     ]
 
-    assert torn_runs([*pair, *later], read_order(folder)) == {}
+    assert torn_runs([*two, *later], read_order(folder)) == {}
 
 
 def test_a_block_that_was_planned_to_take_long_may(folder: Path) -> None:
@@ -115,16 +111,11 @@ def test_a_torn_block_counts_for_no_contrast_and_its_figures_do_not_either(folde
     assert [one.startswith("block 1 (") for one in got.dropped] == [True]
 
 
-def unmade(folder: Path, run: str, order: Order) -> None:
-    """As if it had not been made."""
-    (folder / "runs" / run / "run.json").unlink()
-    order.run(run).state = "planned"
-
-
 def test_no_contrast_is_answered_before_the_declared_blocks_are_made(folder: Path) -> None:
     with changing(folder) as order:
         for run in order.runs[7:]:
-            unmade(folder, run.run, order)
+            (folder / "runs" / run.run / "run.json").unlink()
+            run.state = "planned"
 
     summary = summarise(folder, interrupted=True)
 
@@ -142,20 +133,3 @@ def test_blocks_of_invalid_runs_are_made_and_those_that_were_cut_off_or_lack_a_t
     assert [unmade_blocks(order, some) for some in (runs, invalid)] == [None, None]
     for asked, made in ((order, cut_off), (longer, runs)):
         assert (unmade_blocks(asked, made) or "").startswith("4 of 5 blocks")
-
-
-def test_a_resumption_makes_a_half_block_again_and_sets_its_runs_aside(folder: Path) -> None:
-    with changing(folder) as order:
-        half = [run.run for run in order.runs[2:4]]
-        unmade(folder, half[1], order)
-    whole = runs_of(folder)[0].run
-    kept = {run: (folder / "runs" / run / "run.json").read_bytes() for run in (whole, half[0])}
-
-    with pytest.warns(UserWarning, match="is made again"):
-        order = resume(folder)
-
-    assert [run.run for run in order.runs if run.state == "planned"] == half
-    assert (folder / "runs" / ".set-aside" / f"{half[0]}-1" / "run.json").read_bytes() == kept[half[0]]
-    assert (folder / "runs" / whole / "run.json").read_bytes() == kept[whole]
-    assert not (folder / "runs" / half[0]).exists()
-    assert finish(folder).missing == half

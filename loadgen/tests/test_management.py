@@ -182,10 +182,6 @@ def test_what_is_no_answer_is_told(answer: bytes) -> None:
     assert "did not answer /x over HTTP/1.0" in (got.error or "")
 
 
-def test_nobody_there() -> None:
-    assert "refused" in (probe("http://127.0.0.1:9", "/x", (), 5, "1.1").error or "")
-
-
 @pytest.mark.parametrize(
     "head",
     [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"],

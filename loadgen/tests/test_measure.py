@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,11 +22,11 @@ from loomlab.records.raw import LiveBytes, Warmup
 from loomlab.run.measure import fitted
 from loomlab.run.process import boot_id
 from loomlab.tools.known import KNOWN, tool
-from misbehaving import EVERY, HELD, running
+from misbehaving import HELD, running
 from ordered import ordered
 from saying import failed
 from served import NOBODY, prometheus, sampled
-from test_scenarios_file import RATE as RATE_FILE
+from test_scenarios import RATE_FILE
 
 TOOLS = pytest.mark.tools
 RATE: dict[str, Any] = {"rate_rps": 200, "requests": None}
@@ -64,14 +64,11 @@ def monitored(out: Path, path: str = os.environ["PATH"]) -> Iterator[tuple[subpr
         yield loomlab("measure", str(out), "--label", "1/1 here", "--prometheus-url", url, path=path), queries
 
 
-def measured(out: Path, address: str, behaviour: str | None = "well", delay_s: float = 0.05, **options: str) -> str:
-    """What it said on stderr, against a server that behaves so; None: there is none."""
-    server = running(address, delay_s, behaviour) if behaviour else nullcontext()
-    with server, monitored(out, **options) as (process, _):
+def measured(out: Path, address: str, delay_s: float = 0.05, **options: str) -> None:
+    with running(address, delay_s), monitored(out, **options) as (process, _):
         _, said = process.communicate(timeout=90)
     assert process.returncode == 0, said
     assert "Traceback" not in said
-    return said
 
 
 def judged(out: Path) -> Run:
@@ -159,32 +156,6 @@ def test_a_scenario_is_run_at_its_scale_and_judged(tmp_path: Path) -> None:
     assert len(run.episodes) == 1
     assert "The backend could not be told to hang" in said
     assert any(str(tool("vegeta").counter) in query for query in queries)
-
-
-@TOOLS
-@pytest.mark.parametrize(
-    ("name", "behaviour", "rule", "reason"),
-    [
-        ("ab", None, "too_many_errors", None), ("users", None, "too_many_errors", "connection refused"),
-        ("vegeta", None, "too_many_errors", "connection refused"), ("users", "non2xx", "too_many_errors", "503"),
-        ("vegeta", "non2xx", "too_many_errors", "503"), ("users", "stall", "too_many_errors", "time-out"),
-        ("users", "reset", "too_many_errors", "connection reset"),
-        ("vegeta", "reset", "connections_reopened", None),  # it sends them again, on new connections
-    ],
-)  # fmt: skip
-def test_a_server_that_misbehaves_or_is_not_there_is_judged_not_skipped(
-    tmp_path: Path, name: str, behaviour: str | None, rule: str, reason: str | None
-) -> None:
-    out = small(tmp_path, "127.0.0.12", tool=name, **(RATE if name == "vegeta" else {}))
-    measured(out, "127.0.0.12", behaviour)
-
-    run = judged(out)
-    assert rule in failed(run.rules)
-    assert not reason or run.failures == {reason: run.errors}
-    assert rule == "too_many_errors" or (run.errors or 0) <= 2  # those on connections that were new
-    assert behaviour or (run.errors, run.throughput_rps, run.latency_ms.p50) == (run.requests, None, None)
-    assert behaviour != "non2xx" or run.errors == pytest.approx((run.requests or 0) / EVERY, rel=0.2)
-    assert behaviour != "stall" or run.failed_latency_ms.p50 == pytest.approx(30_000, rel=0.1)
 
 
 @TOOLS

@@ -238,9 +238,7 @@ def test_as_many_requests_wait_as_fill_what_pools_have_kept(
         (200, 99, 1, 0, 7000),
     ],
 )  # fmt: skip
-def test_requests_wait_for_all(
-    connections: int, cost_ms: float | None, cpus: float, work_ms: float, expected_ms: int
-) -> None:
+def test_requests_wait(connections: int, cost_ms: float | None, cpus: float, work_ms: float, expected_ms: int) -> None:
     assert wait_ms(connections, warmed(cost_ms), cpus, work_ms) == expected_ms
 
 

@@ -1,6 +1,6 @@
-"""What the page begins with says what its figures say."""
+"""What the page begins with says what its figures say; and what else it is made of."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from loomlab.answer.figures import CPU, MEMORY, P99, THROUGHPUT, Figure
+from loomlab.answer.figures import CPU, MEMORY, P99, THREADS, THROUGHPUT, Figure
+from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.answer.text import lines
+from loomlab.plan.planning import plan
 from loomlab.records.contrasts import Contrast, Kind
 from loomlab.records.load import Load
-from loomlab.records.models import Latency, Run
+from loomlab.records.models import Latency, Run, Verdict
 from loomlab.records.raw import LiveBytes
-from loomlab.report.experiment import Experiment, effect_cell
+from loomlab.report.experiment import Experiment, beside, csv_of, effect_cell, groups_of, table_of
 from loomlab.report.opening import caveats_of, opening_of
-from ordered import planned
-from report_folder import LOAD, NAMES, NEGATIVE, RATE, blocks, experiment_of, holding, invalid, run_of
+from ordered import STAMP, TWO_CPUS, asked_for, lab_in, planned
+from report_folder import HEAPS, LOAD, NAMES, NEGATIVE, RATE, at_loads, blocks, experiment_of, holding, invalid, run_of
 from saying import figures
 
 
@@ -92,30 +94,6 @@ def test_a_throughput_that_differs_is_told(runs: list[Run], kind: Kind | None, t
     assert not told or told <= figures(about[0])
 
 
-@pytest.mark.parametrize(
-    ("repeats", "spoilt", "numbers"),
-    [
-        (1, 0, {"5"}), (4, 0, {"4", "5"}), (5, 0, None), (8, 3, None), (5, 1, {"4", "5", "6"}), (5, 3, {"2", "5", "8"}),
-        (5, 4, {"1", "5", "9"}), (3, 1, {"2", "3", "6"}),
-    ],
-)  # fmt: skip
-def test_repeats_that_make_up_for_blocks_are_told(repeats: int, spoilt: int, numbers: set[str] | None) -> None:
-    told = [one for one in sentences(experiment_of(invalid(blocks(repeats), spoilt))) if "REPEATS" in one]
-    assert [numbers <= figures(one.replace("REPEATS=", "")) for one in told] == [True] if numbers else told == []
-
-
-def test_what_needs_more_blocks_than_there_may_be_says_what_else_helps() -> None:
-    words = "REPEATS=100 is the most; where more blocks are needed, a quieter host"
-
-    def more(*costs: float) -> str:
-        runs = [run_of(NAMES[0], repeat, cpu_ms_per_request=cost) for repeat, cost in enumerate(costs, 1)]
-        others = [run_of(NAMES[1], repeat, cpu_ms_per_request=1.0) for repeat in range(1, 4)]
-        return " ".join(opening_of(experiment_of([*runs, *others])).more)
-
-    assert words in more(10.0, 0.1, 1.0)
-    assert words not in more(1.2, 2.0, 3.3)
-
-
 def test_an_interrupted_experiment_is_told_to_go_on_before_it_compares_or_wants_more_repeats(tmp_path: Path) -> None:
     order = planned(tmp_path, verb="sweep", connections=(2000,), repeats=5, approaches=list(NAMES))
     missing = [run.run for run in order.runs[4:]]
@@ -140,19 +118,6 @@ def test_a_contrast_whose_blocks_all_lack_a_figure_that_was_measured_is_told_not
     assert told(unmeasured) == []
 
 
-def at_loads(*costs: Sequence[float]) -> list[Run]:
-    """A load for each of these, which the first approach needs of CPU block by block; the other needs 1 ms."""
-    return [
-        run_of(
-            name, repeat, cell=cell, run=f"{cell}{repeat}-{name}", load=replace(LOAD, connections=100 * cell),
-            cpu_ms_per_request=cost if name == NAMES[0] else 1.0,
-        )
-        for cell, own in enumerate(costs, 1)
-        for repeat, cost in enumerate(own, 1)
-        for name in NAMES
-    ]  # fmt: skip
-
-
 NOISY = (0.5, 2.0, 0.8, 1.4, 1.0)
 
 
@@ -166,10 +131,8 @@ def test_what_was_declared_is_told_first_of_that_differences_the_largest_before_
     experiment = experiment_of(runs)
     by_cell = {one.cell: one.sentence for one in experiment.comparisons(CPU)}
 
-    assert opening_of(experiment).found == [
-        *(by_cell[cell] for cell in (4, 3, 1, 2)),
-        comparing(experiment, THROUGHPUT)[0],
-    ]
+    declared = [by_cell[cell] for cell in (4, 3, 1, 2)]
+    assert opening_of(experiment).found == [*declared, comparing(experiment, THROUGHPUT)[0]]
 
 
 def test_a_difference_from_what_is_below_0_has_no_ratio_and_is_the_largest() -> None:
@@ -254,13 +217,9 @@ def test_what_the_opening_says_beside_comparisons_is_approved(snapshot: Snapshot
         experiment_of(blocks(5, load=replace(LOAD, shape=RATE))),
         *(experiment_of(invalid(blocks(repeats), spoilt)) for repeats, spoilt in ((5, 1), (5, 4))),
         experiment_of(blocks(2), missing=["5-tomcat-virtual"], finished=None),
+        experiment_of(at_loads([10.0, 0.1, 1.0])),
     ]  # fmt: skip
-    texts = (
-        one
-        for experiment in examples
-        for one in sentences(experiment)
-        if one not in comparing(experiment, CPU, P99, MEMORY)
-    )
+    texts = (one for each in examples for one in sentences(each) if one not in comparing(each, CPU, P99, MEMORY))
 
     assert "\n".join(dict.fromkeys(texts)) == snapshot
 
@@ -271,9 +230,116 @@ def test_a_controlled_contrast_without_a_block_is_not_said_not_to_be_there(runs:
     assert without not in opening_of(experiment_of(runs)).found
 
 
-def test_a_run_without_its_cost_is_told_to_have_none() -> None:
-    assert opening_of(experiment_of([run_of(NAMES[0], cpu_ms_per_request=None)], None)).found
-
-
 def test_where_the_images_are_not_known_there_is_no_caveat() -> None:
     assert caveats_of(experiment_of(blocks(1), environment={})).whole == []
+
+
+def test_a_pair_stands_together_and_below_it_what_it_shows(experiment: Experiment) -> None:
+    groups = groups_of(experiment, [CPU, MEMORY, THREADS, P99])
+
+    assert [(group.load.amount, *(row.approach for row in group.rows)) for group in groups] == [
+        (load, *names) for load in (500, 2000) for names in (NAMES[::-1], ("virtual-netty", "webflux-netty"))
+    ]
+    assert [[one and one.figure for one in group.effects] for group in groups] == [
+        ["CPU per request", "memory per in-flight request", None, "p99 latency"]
+    ] * 4
+
+
+def test_an_approach_stands_in_each_of_its_pairs_and_those_without_a_pair_together(experiment: Experiment) -> None:
+    def groups(contrasts: list[Contrast]) -> list[int]:
+        summary = experiment.summary.model_copy(update={"contrasts": contrasts})
+        return [len(group.rows) for group in groups_of(replace(experiment, summary=summary), [CPU])]
+
+    controlled = [one.model_copy(update={"kind": "controlled"}) for one in experiment.summary.contrasts]
+
+    assert groups([]) == [4] * 2
+    assert groups(controlled) == [2] * 6 * 2
+    assert groups(controlled[:1]) == [2, 2] * 2
+
+
+def test_a_twin_shows_the_labs_own_floor() -> None:
+    runs = blocks(3)
+    own = [run for run in runs if run.approach == NAMES[1]]
+    twins = [run.model_copy(update={"approach": "twin", "run": f"{run.run}-twin"}) for run in own]
+    same = Contrast(a=NAMES[1], b="twin", kind="same", differs=[])
+    experiment = experiment_of([*runs, *twins], contrasts=[*experiment_of(runs).summary.contrasts, same])
+
+    assert [one.kind for one in experiment.comparisons(CPU)] == ["controlled", "same"]
+    (floor,) = (one for one in opening_of(experiment).more if one.startswith("One approach against itself"))
+    assert ("exploratory" in floor, "CPU per request" in floor) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("heaps", "cell"),
+    [
+        (HEAPS, ("−61 KiB", "−63 to −59")),
+        ({"tomcat-virtual": (8, 9), "tomcat-platform": (7, 7)}, ("+1.5 KiB", None)),
+        ({"tomcat-virtual": (), "tomcat-platform": (7, 7)}, None),
+    ],
+)
+def test_a_cell_has_the_difference_with_its_unit_which_no_margin_is_of(
+    heaps: Mapping[str, tuple[int, ...]], cell: tuple[str, str | None] | None
+) -> None:
+    comparisons = holding(heaps, margin=0.3).comparisons(MEMORY)
+    assert [effect_cell(one) for one in comparisons] == ([cell] if cell else [])
+    assert not any(one.margin or one.within_margin for one in comparisons)
+
+
+def test_the_tables_have_the_mean_and_the_range() -> None:
+    rows = holding(NEGATIVE).rows
+
+    assert csv_of(rows, [MEMORY]).splitlines() == [
+        "load,unit,approach,valid,suspect,invalid,live_kib_per_request,live_kib_per_request_lowest,"
+        "live_kib_per_request_highest",
+        "2000,connections,tomcat-platform,3,0,0,62.0,60.0,63.0",
+        "2000,connections,tomcat-virtual,3,0,0,-6.0,-30.0,10.0",
+    ]
+    assert table_of(rows, [MEMORY])[2:] == [
+        "| 2,000 connections | tomcat-platform | 62 (60 to 63) | 3 valid |",
+        "| 2,000 connections | tomcat-virtual | -6.00 (-30 to 10) | 3 valid |",
+    ]
+
+
+def test_an_invalid_run_is_counted_beside_the_mean_and_not_in_it() -> None:
+    verdicts: list[Verdict] = ["valid", "suspect", "invalid"]
+    costs = zip((1.0, 4.0, 100.0), verdicts, strict=True)
+    runs = [run_of(NAMES[0], block, cpu_ms_per_request=cost, verdict=one) for block, (cost, one) in enumerate(costs, 1)]
+    (row,) = experiment_of(runs, None).rows
+
+    assert row.cell(CPU) == ("2.00", "1.00 to 4.00")
+    assert (row.worst, row.verdict) == ("invalid", "1 valid, 1 suspect, 1 invalid")
+    assert csv_of([row], [CPU]).splitlines()[1] == "2000,connections,tomcat-virtual,1,1,1,2.0,1.0,4.0"
+
+
+def test_a_change_is_in_percent_of_the_other_side_and_the_margin_is_that_of_the_summary() -> None:
+    costs = zip(NAMES, (0.2, 0.25), strict=True)
+    runs = [run_of(name, repeat, cpu_ms_per_request=cost) for name, cost in costs for repeat in range(1, 6)]
+    (comparison,) = experiment_of(runs, margin=0.3).comparisons(CPU)
+
+    assert effect_cell(comparison) == ("−20 %", "−20 to −20")
+    assert (comparison.margin, comparison.within_margin) == (0.3, True)
+    swayed = comparison.model_copy(update={"swayed": True, "word": "not significant"})
+    assert effect_cell(swayed) == effect_cell(comparison)
+
+
+def test_stand_ins_are_a_doubt_of_the_whole(experiment: Experiment) -> None:
+    assert STAND_IN_NOTE in caveats_of(experiment).whole
+
+
+def test_a_plan_records_the_colours_of_its_approaches(tmp_path: Path) -> None:
+    lab = lab_in(tmp_path)
+    lab.colours = {"tomcat-virtual": "#D5630B", "jetty-virtual": "#B37305"}
+    assert plan(asked_for(approaches=["tomcat-virtual"]), TWO_CPUS, lab, STAMP).colours == {"tomcat-virtual": "#D5630B"}
+
+
+def test_two_experiments_beside_each_other_say_first_that_they_are_no_comparison() -> None:
+    early, late = (
+        replace(experiment_of(blocks(2), started=started), name=name)
+        for name, started in (("monday", "2026-11-23T10:00:00Z"), ("tuesday", "2026-11-24T10:00:00Z"))
+    )
+
+    doubt, *lines = beside(late, early)
+
+    assert "may be the day" in doubt
+    rows = [[cell.strip() for cell in line.split("|")[2:4]] for line in lines if line.startswith("| 2,000")]
+    assert rows == [[name, day] for name in sorted(NAMES) for day in ("monday", "tuesday")]

@@ -74,9 +74,7 @@ NOT_PLANNED: list[tuple[tuple[str | int, ...], Any]] = [
 
 
 @pytest.mark.parametrize(("place", "value"), NOT_PLANNED)
-def test_what_the_lab_would_not_plan_here_does_not_go_on(
-    tmp_path: Path, place: tuple[str | int, ...], value: Any
-) -> None:
+def test_what_the_lab_would_not_plan_does_not_go_on(tmp_path: Path, place: tuple[str | int, ...], value: Any) -> None:
     folder = made(tmp_path)
     order_file(folder).write_text(changed(folder, (place, value)))
     before = checksum(folder)

@@ -107,10 +107,8 @@ def test_a_reader_is_told_block_by_block(tmp_path: Path) -> None:
     order = swept(tmp_path, repeats=2, seed=3)
     head, note, *blocks, last = description(order)
 
-    assert (
-        head
-        == f"{order.experiment}: 12 runs, about 28 min, {-(-sum(run.longest_s for run in order.runs) // 60)} at most"
-    )
+    most_min = -(-sum(run.longest_s for run in order.runs) // 60)
+    assert head == f"{order.experiment}: 12 runs, about 28 min, {most_min} at most"
     assert note.startswith("note: REPEATS=2 ")
     assert [line.partition(":")[0] for line in blocks] == [
         f"block {repeat} at {load} connections" for repeat in (1, 2) for load in ("500", "2,000")
@@ -239,9 +237,7 @@ VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
         (HostError, {"host": TWO_CPUS.model_copy(update={"free_mb": 12})}, "results/ 12"),
     ],
 )  # fmt: skip
-def test_what_nothing_can_do_is_refused(
-    tmp_path: Path, error: type[Exception], changes: dict[str, Any], parts: str
-) -> None:
+def test_what_cannot_be_is_refused(tmp_path: Path, error: type[Exception], changes: dict[str, Any], parts: str) -> None:
     with pytest.raises(error) as refused:
         planned(tmp_path, **changes)
 
@@ -371,11 +367,7 @@ def test_ab_is_not_used_with_a_server_that_does_not_speak_its_http(tmp_path: Pat
         (HostError, {"connections": (100, 900), "endpoint": FANNING_OUT}, "5400 platform threads"),
         (HostError, {"connections": (500, 4_000), "host": SMALL_HOST}, "3024 MB need more"),
         (UsageError, {"endpoint": "/capabilities?cpuMicros=10000", "connections": (1, 500)}, "a slice would take 5"),
-        (
-            HostError,
-            {"connections": (500, 12_000), "approaches": ["webflux-netty", "virtual-netty"]},
-            "24500 connections and files",
-        ),
+        (HostError, {"connections": (500, 12_000), "approaches": NETTY}, "24500 connections and files"),
     ],
 )
 def test_what_cannot_be_loaded_in_turn_is_measured_alone_or_refused_with_the_cure(

@@ -244,9 +244,7 @@ def test_what_went_wrong_is_told(
 @pytest.mark.real_tool
 @BOTH
 @pytest.mark.parametrize(("opens", "failure"), [(False, "connection refused"), (True, "time-out")])
-def test_a_connection_that_never_opens_is_told(
-    tmp_path: Path, tool: Program, shape: Shape, opens: bool, failure: str
-) -> None:
+def test_a_connection_that_never_opens(tmp_path: Path, tool: Program, shape: Shape, opens: bool, failure: str) -> None:
     with socket.socket() as full, ExitStack() as waiting:
         full.bind(("127.0.0.1", 0))
         for _ in range(3 if opens else 0):

@@ -5,13 +5,46 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from loomlab.published.answers import answers_of
-from loomlab.published.benchmark import Outcome
-from published import FAST, RATIO, SLOW, VALUE, answered, blocks, run, small
+from loomlab.published.answers import ClaimAnswer, answers_of
+from loomlab.published.benchmark import Benchmark, Outcome, PublishedRun
 
+SAYS: dict[str, Any] = {"says": "It is so.", "levels": [100], "figures": ["throughput_rps"], "of": ["tomcat-virtual"]}
+RATIO, VALUE = SAYS | {"to": "tomcat-platform", "above": 1}, SAYS | {"below": 1200}
+FAST, SLOW = [1100.0, 1210.0, 1090.0], [1000.0, 1100.0, 990.0]
 REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, UNTESTED = Outcome
 COUNT = VALUE | {"figures": ["time_outs"], "above": 0}
 INVALID = {"verdict": "invalid", "failed": "latency_grew_much"}
+
+
+def small(*claims: dict[str, Any], **fields: Any) -> Benchmark:
+    """A benchmark of one scenario with these claims."""
+    plain: dict[str, Any] = {
+        "name": "small", "title": "Small", "author": None, "url": None, "year": 2026, "ran_on": "A machine.",
+        "unit": "connections", "experiments": ["scenario NAME=soak"], "claims": claims, "figures": {}, "kept": [],
+    }  # fmt: skip
+    return Benchmark.model_validate(plain | fields)
+
+
+def run(approach: str, repeat: int, value: float, **fields: Any) -> PublishedRun:
+    """A run at half of the published load, where requests queue."""
+    figures = {"throughput_rps": value, "time_outs": value, "latency_ms.mean": 1800, "latency_ms.min": 900}
+    plain = {
+        "experiment": "20260101T000000Z-soak", "load": "soak", "host": "EPYC", "cpus": 1, "approach": approach,
+        "jdk": 25, "repeat": repeat, "level": 100, "amount": 50, "lasts_s": 60, "verdict": "valid", "failed": "",
+    }  # fmt: skip
+    return PublishedRun.model_validate(plain | fields | {"figures": figures | fields.get("figures", {})})
+
+
+def blocks(virtual: list[float], platform: list[float], **fields: Any) -> list[PublishedRun]:
+    """A run of each approach in each block."""
+    sides = {"tomcat-virtual": virtual, "tomcat-platform": platform}
+    return [run(name, repeat, value, **fields) for name, values in sides.items() for repeat, value in enumerate(values)]
+
+
+def answered(runs: list[PublishedRun], claim: dict[str, Any] = RATIO, **fields: Any) -> ClaimAnswer:
+    """The answer to the only claim of a benchmark."""
+    (answer,) = answers_of(small(claim, **fields), runs)
+    return answer
 
 
 @pytest.mark.parametrize(

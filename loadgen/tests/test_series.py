@@ -118,7 +118,6 @@ def own(name: str, *samples: tuple[float, float], **labels: str) -> dict[str, An
     return matrix(name, [(at(second), value) for second, value in samples], **labels)
 
 
-START = matrix("process_start_time_seconds", level(7))
 COLLECTED = [
     own("jvm_gc_pause_seconds_sum", (10, 0.5), (40, 2.0)),
     own("jvm_gc_pause_seconds_count", (10, 3), (40, 7)),
@@ -146,14 +145,6 @@ def test_where_scrapes_end_before_the_window_figures_are_known_up_to_the_last_on
 
     assert (got.gc(*RUN).pause_seconds, got.gc(*RUN).share) == pytest.approx((0.3, 0.01))
     assert got.scraped_growth("lab_jit_cpu_seconds_total", *RUN) == pytest.approx(0.6)
-
-
-def test_a_process_that_does_not_tell_what_its_collector_took() -> None:
-    got = metrics("approach", *COLLECTED)
-
-    assert got.gc(*RUN).pause_seconds == 2
-    assert got.gc(*RUN).cpu_seconds is got.gc(*RUN).cpu_share is None
-    assert got.scraped_growth("lab_jit_cpu_seconds_total", *RUN) is None
 
 
 @pytest.mark.parametrize(("other", "share"), [(0.97, 1), (0.2, None)])

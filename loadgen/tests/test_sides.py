@@ -1,19 +1,34 @@
-"""`make compare`: the sides of one approach, what each has of its own, and what differs then."""
+"""`make compare`: the sides of one approach, what each has of its own, what differs then, and the gate. `make flip`:
+whether to switch, by what was measured under each condition."""
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+import typer
 
 from abouts import about, subject
+from loomlab.answer.flip import flip_lines
+from loomlab.answer.gate import chance_of_passing, outcomes_of, write_junit
 from loomlab.answer.parity import audit, contrasts_of
-from loomlab.basics.errors import UsageError
+from loomlab.basics.errors import EXIT_INVALID, EXIT_UNRESOLVED, UsageError
+from loomlab.cli import results as results_of_cli
 from loomlab.plan.overlay import overlay_lines
 from loomlab.plan.planning import command_of, plan, shell_lines
-from loomlab.records.order import Order
+from loomlab.records.capacity import Capacity
+from loomlab.records.contrasts import Contrast
+from loomlab.records.files import write_json
+from loomlab.records.models import Latency, RuleResult, Summary
+from loomlab.records.order import Order, order_file
+from loomlab.records.raw import LiveBytes
 from ordered import STAMP, TWO_CPUS, lab_in
-from report_folder import NAMES, run_of
+from report_folder import NAMES, RATE, run_of
+from test_capacity import OBJECTIVES
 
 
 def compare(folder: Path, **given: str) -> Order:
@@ -42,10 +57,8 @@ def test_two_sides_are_a_pair_of_services_with_settings_of_their_own(tmp_path: P
 
     a, b = "tomcat-virtual-a", "tomcat-virtual-b"
     assert {(run.request.name, run.request.partner) for run in order.runs} == {(a, b), (b, a)}
-    assert {(run.request.name, run.request.gc, run.request.jdk) for run in order.runs} == {
-        (a, "g1", 25),
-        (b, "parallel", 21),
-    }
+    requests = [run.request for run in order.runs]
+    assert {(one.name, one.gc, one.jdk) for one in requests} == {(a, "g1", 25), (b, "parallel", 21)}
     assert max(run.request.repeat for run in order.runs) == 5
     assert " A='GC=g1; JVM_OPTS=" in command_of(order)
     assert "OTHER_JDKS=21" in [*shell_lines(order)]
@@ -151,3 +164,272 @@ def test_a_recording_is_of_one_run_of_each_alone_and_in_a_volume_of_its_own(tmp_
         compare(tmp_path / "gate", B="GC=g1", JFR="1", FAIL="throughput_rps<-5%")
     with pytest.raises(UsageError, match="JFR=1 records one process at a time: leave it out, or DESIGN=alone"):
         compare(tmp_path / "slices", B="GC=g1", JFR="1", DESIGN="slices")
+
+
+A, B = "tomcat-virtual-a", "tomcat-virtual-b"
+BLOCKS, DEVIATION, TIMES = 8, 0.034, 2000
+CPU_LIMIT = "cpu_ms_per_request>+10%"
+HOST, OWN = (
+    RuleResult(rule=rule, outcome="failed", level="invalid", host_cause=rule == "stolen", reason="so")
+    for rule in ("stolen", "errors")
+)
+
+
+def summary_of(order: Order, ratios: list[float], **changes: object) -> Summary:
+    """One block for each ratio of B's CPU per request to A's."""
+    load = order.runs[0].request.load
+    runs = [
+        run_of(name, block, twin_of="tomcat-virtual", load=load, cell=1, run=f"{block}-{name}", cpu_ms_per_request=cpu)
+        for block, ratio in enumerate(ratios, 1)
+        for name, cpu in ((A, 1.0), (B, ratio))
+    ]
+    contrasts = [Contrast(a=B, b=A, kind="settings", differs=[])]
+    return Summary(
+        experiment="c", started=None, finished="then", notes=[], environment={}, contrasts=contrasts,
+        runs=[run.model_copy(update=changes) for run in runs],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("limit", "ratios", "result", "words"),
+    [
+        (CPU_LIMIT, [1.2, 1.22, 1.21], "beyond", r"\+19 to \+24 % against .*-a, beyond the limit of \+10 %"),
+        (CPU_LIMIT, [0.99, 1.0, 1.01], "within", r"−2\.5 to \+2\.5 % .* within the limit of \+10 %\."),
+        (CPU_LIMIT, [1.02, 1.08, 1.16], "unresolved", r"which does not resolve \+10 %; about \d+ blocks would\."),
+        (CPU_LIMIT, [1.2, 1.2], "unresolved", "2 blocks count, and 3 are needed for an interval"),
+        ("cpu_ms_per_request<-10%", [0.8, 0.81, 0.79], "beyond", "beyond the limit of −10 %"),
+        ("cpu_ms_per_request<-10%", [1.2, 1.21, 1.19], "within", "within"),
+    ],
+)
+def test_a_limit_is_held_or_not(limit: str, ratios: list[float], result: str, words: str, tmp_path: Path) -> None:
+    order = compare(tmp_path, B="GC=g1", FAIL=limit)
+    (got,) = outcomes_of(summary_of(order, ratios), order)
+
+    assert (got.result, got.side, got.load) == (result, B, "500 connections")
+    assert re.search(words, got.sentence), got.sentence
+
+
+def test_a_limit_on_what_was_not_measured_is_not_resolved(tmp_path: Path) -> None:
+    order = compare(tmp_path, B="GC=g1", FAIL=f"{CPU_LIMIT};live_bytes_per_request>+10%")
+    summary = summary_of(order, [0.99, 1.0, 1.01], capacity_share=0.8)
+    assert [one.result for one in outcomes_of(summary, order)] == ["within", "unresolved"]
+
+
+def test_of_what_may_be_negative_the_share_is_of_the_mean_of_a(tmp_path: Path) -> None:
+    order = compare(tmp_path, B="GC=g1", FAIL="live_bytes_per_request>+10%")
+    for more, result in ((1.3, "beyond"), (1.05, "within")):
+        summary = summary_of(order, [1.0] * 3)
+        for number, run in enumerate(summary.runs):
+            heap = 100 * 2**10 * (more if run.approach == B else 1) + number
+            run.live_bytes_per_request = LiveBytes(heap=heap, stacks_off_heap=0, kernel=0)
+        assert [one.result for one in outcomes_of(summary, order)] == [result]
+
+
+@pytest.mark.parametrize(
+    ("change", "beyond", "within"),
+    [
+        (1.0, (0, 0.001), (0.97, 1)),
+        (1.05, (0, 0.01), (0.3, 1)),
+        (1.12, (0, 0.4), (0, 0.025)),
+        (1.2, (0.9, 1), (0, 0.001)),
+    ],
+)
+def test_of_simulated_experiments_few_are_called_wrong(
+    change: float, beyond: tuple[float, float], within: tuple[float, float], tmp_path: Path
+) -> None:
+    """Below the limit of 10 % not more than 2.5 % are beyond it, above it not more than 2.5 % within it."""
+    order, draw = compare(tmp_path, B="GC=g1", FAIL=CPU_LIMIT), np.random.default_rng(46)
+    series = change * np.exp(draw.normal(0, DEVIATION, (TIMES, BLOCKS)))
+    got = [outcomes_of(summary_of(order, list(ratios)), order)[0].result for ratios in series]
+    assert beyond[0] <= got.count("beyond") / TIMES <= beyond[1]
+    assert within[0] <= got.count("within") / TIMES <= within[1]
+
+
+def test_how_likely_equals_pass_is_told_beforehand(tmp_path: Path) -> None:
+    order = compare(tmp_path, B="GC=g1", FAIL=CPU_LIMIT)
+    assert "95 %" in (chance_of_passing(order) or "")
+    assert chance_of_passing(order.model_copy(update={"limits": []})) is None
+
+
+def test_each_limit_is_a_test_case(tmp_path: Path) -> None:
+    order = compare(tmp_path / "lab", B="GC=g1", FAIL=f"{CPU_LIMIT}; throughput_rps<-5%")
+    summary = summary_of(order, [1.2, 1.21, 1.22])
+    host, own = (run_of(B, 9, verdict="invalid", reasons=["bad"], rules=[rule], run=rule.rule) for rule in (HOST, OWN))
+    told = summary.model_copy(update={"runs": [*summary.runs, host, own]})
+    write_junit(tmp_path / "junit.xml", told, outcomes_of(summary, order))
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()  # noqa: S314 - written here
+    assert [(case.get("name"), [child.tag for child in case]) for case in suite] == [
+        ("errors", ["failure"]),
+        (f"{CPU_LIMIT} at 500 connections", ["failure"]),
+        ("throughput_rps<-5% at 500 connections", []),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ratios", "broken", "code"),
+    [
+        ([0.99, 1.0, 1.01], [], 0),
+        ([1.2, 1.22, 1.21], [], EXIT_INVALID),
+        ([1.02, 1.08, 1.16], [], EXIT_UNRESOLVED),
+        ([0.99, 1.0, 1.01, 1.0], [HOST], 0),
+        ([0.99, 1.0, 1.01, 1.0], [OWN], EXIT_INVALID),
+        ([1.0, 1.0, 1.0], [HOST], EXIT_UNRESOLVED),
+    ],
+)
+def test_a_limit_decides_the_exit_code_and_so_does_a_run_that_a_side_spoilt(
+    ratios: list[float], broken: list[RuleResult], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = compare(tmp_path, B="GC=g1", FAIL=CPU_LIMIT, REPEATS=f"{len(ratios)}")
+    summary = summary_of(order, ratios)
+    for run in summary.runs[-1:] if broken else ():
+        run.verdict, run.rules = "invalid", broken
+    write_json(order_file(tmp_path), order)
+    monkeypatch.setattr(results_of_cli, "summarise", lambda *_, **__: summary)
+    monkeypatch.setattr(results_of_cli, "_show", lambda *_: None)
+    monkeypatch.setattr(results_of_cli, "unmade_blocks", lambda *_: None)
+
+    got = 0
+    try:
+        results_of_cli.sum_up(tmp_path)
+    except typer.Exit as stopped:
+        got = stopped.exit_code
+
+    assert got == code
+    assert (tmp_path / "junit.xml").exists()
+
+
+@pytest.mark.parametrize(
+    ("limit", "cure"),
+    [
+        ("cpu>+10%", "cpu is no figure of it: use cpu_ms_per_request"),
+        ("cpu_ms_per_request>10%", "is no limit: use for instance"),
+        (" ; ", "it has no limit"),
+        ("cpu_ms_per_request>+10ms", "is no limit"),
+        ("cpu_ms_per_request>+0%", "is no limit"),
+        ("capacity_rps<-10%", "use make capacity"),
+    ],
+)
+def test_an_unknown_figure_or_unit_is_refused(limit: str, cure: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=cure):
+        compare(tmp_path, B="GC=g1", FAIL=limit)
+
+
+Measured = tuple[Summary, Order]
+
+
+def measured(
+    folder: Path, cpu: float = 1, p99: float = 1, rss: float = 1, spread: float = 0.01, share: float | None = None
+) -> Measured:
+    """Three blocks at an offered rate; the arguments are B's figures ÷ A's, how blocks differ, and the share of
+    capacity."""
+    order = compare(folder, B="GC=g1")
+    summary = summary_of(order, [cpu * more for more in (1 - spread, 1, 1 + spread)])
+    for number, run in enumerate(summary.runs):
+        own, noise = run.approach == B, 1 + 0.003 * (number % 3)
+        run.load = replace(run.load, shape=RATE)
+        run.latency_ms = Latency(p50=905, p99=1200 * noise * (p99 if own else 1))
+        run.rss_max_bytes = 2**29 * noise * (rss if own else 1)
+        run.capacity_share = share
+    return summary, order
+
+
+def searched(folder: Path, capacity: float, **ratios: float) -> Measured:
+    at_share, order = measured(folder, share=0.8, **ratios)
+    held, _ = measured(folder, share=1.0)
+    for number, run in enumerate(held.runs):
+        rps = 400 * (1 + 0.003 * (number % 3)) * (capacity if run.approach == B else 1)
+        run.cell, run.run, run.capacity = 2, f"{run.run}-search", Capacity(objectives=OBJECTIVES, rps=rps)
+    return at_share.model_copy(update={"runs": [*at_share.runs, *held.runs]}), order
+
+
+@pytest.mark.parametrize(
+    ("normal", "word"),
+    [
+        ({}, "Does not matter"),
+        ({"cpu": 0.8}, "Switch"),
+        ({"p99": 1.4}, "Do not"),
+        ({"cpu": 0.8, "rss": 1.5}, "It depends"),
+        ({"cpu": 1.09, "spread": 0.1}, "Not resolved"),
+        ({"cpu": 1.3, "spread": 0.08}, "Not resolved"),  # p = 0.03, of one figure of several
+    ],
+)
+def test_the_answer_is_that_of_figures_that_speak_for_one(normal: dict[str, float], word: str, tmp_path: Path) -> None:
+    lines = flip_lines({"normal": measured(tmp_path, **normal)}, {})
+    assert lines[2].startswith(f"**{word}**, at the normal rate: ")
+
+
+def test_what_is_not_known_may_matter(tmp_path: Path) -> None:
+    without_p99, at_least = measured(tmp_path / "a"), searched(tmp_path / "b", 1.5)
+    for run in without_p99[0].runs:
+        run.latency_ms = Latency(p50=905)
+    for run in at_least[0].runs:
+        if run.capacity and run.approach == B:
+            run.capacity.at_least = True
+    for name, condition in (("normal", without_p99), ("capacity", at_least)):
+        lines = flip_lines({"normal": measured(tmp_path / name), name: condition}, {})
+        assert any(line.startswith(("**Not resolved**", "Not resolved")) for line in lines)
+
+
+def test_a_side_that_alone_keeps_up_is_the_answer(tmp_path: Path) -> None:
+    missed = RuleResult(rule="rate_missed", outcome="failed", level="invalid", reason="so")
+    for side, word in ((A, "Switch"), (B, "Do not")):
+        slow, order = measured(tmp_path / side)
+        for run in slow.runs:
+            if run.approach == side:
+                run.verdict, run.rules = "invalid", [missed]
+        lines = flip_lines({"normal": measured(tmp_path / f"{side}-normal"), "slow": (slow, order)}, {})
+        assert any(line.startswith(f"**{word}**, at slow answers: ") for line in lines)
+        for run in slow.runs:
+            run.verdict = "invalid"
+        lines = flip_lines({"normal": measured(tmp_path / f"{side}-usual"), "slow": (slow, order)}, {})
+        assert any(line.startswith("Not resolved at slow answers") for line in lines)
+
+
+def test_a_margin_that_was_declared_is_that_of_memory_too(tmp_path: Path) -> None:
+    summary, order = measured(tmp_path)
+    for run in summary.runs:
+        heap = 2**20 * (0.93 if run.approach == B else 1) + run.repeat
+        run.live_bytes_per_request = LiveBytes(heap=heap, stacks_off_heap=0, kernel=0)
+    for margin, word in ((None, "Does not matter"), (0.05, "Switch")):
+        lines = flip_lines({"normal": (summary.model_copy(update={"margin": margin}), order)}, {})
+        assert lines[2].startswith(f"**{word}**")
+
+
+def test_conditions_under_which_the_answer_is_another_are_told(tmp_path: Path) -> None:
+    conditions = {"normal": measured(tmp_path / "a"), "slow": measured(tmp_path / "c", p99=2)}
+    conditions["capacity"] = searched(tmp_path / "b", 1.5, cpu=0.7)
+    lines = flip_lines(conditions, {"slow": "DELAY=900"})
+    answers = [line for line in lines if line.startswith("**")]
+    assert [line.split("**")[1] for line in answers] == ["Does not matter", "Switch", "Do not"]
+    assert "capacity +50 %" in answers[1]
+    assert "CPU per request −30 %" in answers[1]
+    assert "slow answers by DELAY=900" in answers[2]
+    assert len([line for line in lines if line.startswith("| ")]) == 4
+
+
+def test_a_condition_that_is_not_resolved_is_not_said_to_change_nothing(tmp_path: Path) -> None:
+    conditions = {"normal": measured(tmp_path / "a"), "slow": measured(tmp_path / "b", cpu=1.09, spread=0.1)}
+    (line,) = (line for line in flip_lines(conditions, {}) if line.startswith("Not resolved"))
+    assert "slow answers" in line
+
+
+def test_a_search_tells_figures_at_a_share_of_capacity_alone(tmp_path: Path) -> None:
+    """At capacity itself the sides are at other rates."""
+    lines = flip_lines({"normal": measured(tmp_path / "a"), "capacity": searched(tmp_path / "b", 1, cpu=0.7)}, {})
+    (row,) = (line for line in lines if line.startswith("| 80 %"))
+    assert "−30 %" in row
+    assert row.endswith("| switch |")
+
+
+def test_what_waits_in_pools_and_does_not_count_is_told(tmp_path: Path) -> None:
+    summary, order = measured(tmp_path)
+    summary.runs[0].verdict = "invalid"
+    for run in summary.runs:
+        run.backend_pool, run.closed_model, run.offered_rps, run.throughput_rps, run.mean_ms = 60, False, 100, 100, 1000
+    beyond, _ = measured(tmp_path / "beyond", share=1.1)
+    for run in beyond.runs:
+        run.backend_pool, run.closed_model, run.offered_rps, run.throughput_rps, run.mean_ms = 60, False, 100, 100, 3000
+    lines = flip_lines({"normal": (summary, order), "capacity": (beyond, order)}, {})
+    waits = [line for line in lines if " waits " in line]
+    assert all("400 ms" in line for line in waits)
+    assert (len(waits), sum("1 of 3 runs" in line for line in lines)) == (2, 1)

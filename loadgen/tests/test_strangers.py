@@ -1,7 +1,6 @@
 """Folders of results that somebody else made, or that a crash left: what they cannot do, and what they do not cost."""
 
 import errno
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from loomlab.records.order import changing, order_file, read_order
 from loomlab.report.page import write_report
 from ordered import planned, resume
 from rawrun import BEGIN, RawRun
-from report_folder import PAIR, edit, first_run, folder_of
+from report_folder import edit, experiment_of, run_of
 from saying import exit_code
 
 
@@ -87,9 +86,7 @@ def test_an_order_that_is_none_is_named_and_the_others_go_on(
         assert unfinished(whole.parent, "latest") == whole
 
 
-def test_a_link_that_appears_once_a_folder_was_looked_through_is_not_followed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_that_appears_later_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     victim, stranger = made(tmp_path), made(tmp_path, "20260102T000000Z")
     finish(victim)
     before = checksum(victim)
@@ -139,39 +136,14 @@ def test_what_is_more_than_any_record_has_is_not_parsed(tmp_path: Path, content:
 
 
 @pytest.mark.parametrize("count", [100, 101])
-def test_an_experiment_has_a_hundred_approaches_at_most(tmp_path: Path, count: int) -> None:
-    folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
-    order_file(folder).unlink()  # which names those that count
-    told = json.loads((first_run(folder) / "run.json").read_text())
-    for number in range(count - 2):
-        run_dir = folder / "runs" / f"{number + 9}-x"
-        run_dir.mkdir()
-        (run_dir / "run.json").write_text(json.dumps(told | {"run": run_dir.name, "approach": f"x{number}"}))
-
+def test_an_experiment_has_a_hundred_approaches_at_most(count: int) -> None:
+    runs = [run_of(f"x{number}", run=f"{number}-x") for number in range(count)]
     with pytest.raises(ParseError, match="101 approaches") if count > 100 else nullcontext():
-        summarise(folder, interrupted=False)
-
-
-def test_a_link_in_a_folder_that_was_never_begun_moves_no_run_of_another(tmp_path: Path) -> None:
-    victim, stranger = made(tmp_path), made(tmp_path, "20260102T000000Z")
-    finish(victim)
-    with changing(stranger) as order:
-        for run in order.runs:
-            run.state = "planned"
-    shutil.rmtree(stranger / "runs")
-    (stranger / "runs").symlink_to(victim / "runs")
-    before = checksum(victim)
-
-    with pytest.raises(UsageError, match="neither a file nor a folder"):
-        resume(stranger)
-
-    assert checksum(victim) == before
+        experiment_of(runs, None)
 
 
 @pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
-def test_a_link_in_place_of_what_is_written_is_replaced_and_not_followed(
-    tmp_path: Path, link: Callable[[Path, Path], None]
-) -> None:
+def test_a_link_in_place_of_what_is_written_is_replaced(tmp_path: Path, link: Callable[[Path, Path], None]) -> None:
     victim = tmp_path / "victim"
     victim.write_text("its own")
     for name in ("a.json", "a.json.partial"):
@@ -195,15 +167,6 @@ def test_a_lock_neither_follows_a_link_nor_empties_a_file(tmp_path: Path) -> Non
         pass
 
     assert victim.read_text() == "its own"
-
-
-@pytest.mark.parametrize("name", ["my experiment", "x BASH_ENV=results", "x\nBASH_ENV=results"])
-def test_an_experiment_whose_name_is_no_word_does_not_go_on(tmp_path: Path, name: str) -> None:
-    folder = made(tmp_path)
-    folder.rename(folder.parent / name)
-
-    with pytest.raises(UsageError, match="rename the folder"):
-        resume(folder.parent / name)
 
 
 @pytest.mark.parametrize(
@@ -255,19 +218,6 @@ def test_a_run_that_cannot_be_judged_now_is_not_taken_for_lost(
     assert [run.state for run in read_order(folder).runs] == ["judged"]
 
 
-def test_whatever_one_experiment_fails_at_others_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    broken, deep, whole = (made(tmp_path, f"2026010{day}T000000Z") for day in (1, 2, 3))
-    (broken / "engine.json").write_text('{"notes": -1}')
-    order_file(deep).write_text("[" * 100_000)
-
-    assert exit_code("finish", "--results", str(tmp_path / "results")) == 4
-
-    said = capsys.readouterr().err
-    assert broken.name in said
-    assert deep.name in said
-    assert (whole / "summary.json").exists()
-
-
 def raw_of(folder: Path, run: int = 1) -> Path:
     return folder / "runs" / f"{run}-tomcat-virtual" / "raw"
 
@@ -312,9 +262,7 @@ YEAR_S = 366 * 86_400
 
 
 @pytest.mark.parametrize("ended", [BEGIN + YEAR_S, BEGIN - YEAR_S, 0, 1e11])
-def test_a_run_whose_times_are_years_apart_is_invalid_and_costs_no_more_than_another(
-    tmp_path: Path, ended: float
-) -> None:
+def test_a_run_whose_times_are_years_apart_is_invalid(tmp_path: Path, ended: float) -> None:
     folder, rows = made(tmp_path), RawRun(rows=[(int(BEGIN), 900), (int(ended), 900)])
     by_tool = made(tmp_path, "20260102T000000Z")
     edit(raw_of(by_tool) / "tool.json", lambda tool: tool.update(ended=ended))
@@ -355,3 +303,46 @@ def test_what_another_host_measures_is_left_alone(tmp_path: Path, capsys: pytest
     assert capsys.readouterr().err.count(f"rm results/{theirs.name}/.owner") == 2
     assert checksum(theirs) == before
     assert (killed / "summary.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("judge", "cli.results.judge_run"),
+        ("summarise", "cli.results.summarise"),
+        ("report", "report.page.write_report"),
+    ],
+)
+def test_where_the_lab_fails_at_a_folder_it_says_so_and_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, place: str
+) -> None:
+    folder = made(tmp_path)
+    monkeypatch.setattr(f"loomlab.{place}", lambda *_, **__: 1 / 0)
+
+    assert exit_code(command, str(folder)) == 4
+
+    (said,) = capsys.readouterr().err.splitlines()
+    assert [word for word in (folder.name, "ZeroDivisionError", " in results.py, line ") if word not in said] == []
+
+
+def test_a_run_that_the_order_does_not_name_is_left_out_and_named(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    finish(folder)
+    for number in range(2, 10):
+        shutil.copytree(raw_of(folder).parent, folder / "runs" / f"{number}-gift")
+
+    summary = summarise(folder, interrupted=False)
+
+    assert [run.run for run in summary.runs] == ["1-tomcat-virtual"]
+    (note,) = (note for note in summary.notes if "gift" in note)
+    assert "2-gift" in note
+    assert "3 more" in note
+
+
+def test_a_verdict_of_another_run_is_none(tmp_path: Path) -> None:
+    folder = made(tmp_path, runs=2)
+    before = finish(folder).runs
+    shutil.copy(raw_of(folder, 2).parent / "run.json", raw_of(folder).parent)
+
+    with pytest.warns(UserWarning, match="1-tomcat-virtual is judged again"):
+        assert summarise(folder, interrupted=False).runs == before

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +11,11 @@ from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
 import loads
-from abouts import HEADLINE, TOMCATS
+from abouts import TOMCATS
 from loads import load_of, rate
 from loomlab.answer.loads import load_groups
 from loomlab.answer.summary import summarise
-from loomlab.answer.text import (
-    HEADINGS,
-    WIDEST_TABLE,
-    cells,
-    footnotes,
-    host_line,
-    lines,
-    markdown,
-    show,
-    stretch_lines,
-)
+from loomlab.answer.text import HEADINGS, WIDEST_TABLE, cells, footnotes, lines, markdown, show, stretch_lines
 from loomlab.basics.errors import UsageError
 from loomlab.records.load import Closed, Load, Users, UserStage
 from loomlab.records.models import Episode, Gc, Latency, Run, ScaledScenario, Step, Summary
@@ -74,27 +65,14 @@ def tomcats(**changes: Any) -> list[Run]:
     return [run(number, run=f"{number}-{name}", approach=name, **changes) for number, name in enumerate(TOMCATS, 1)]
 
 
-def shown(path: Path, interrupted: bool = False) -> str:
+def shown(path: Path) -> str:
     screen = io.StringIO()
-    show(summarise(path, interrupted), Console(file=screen, width=WIDEST_TABLE))
+    show(summarise(path, interrupted=False), Console(file=screen, width=WIDEST_TABLE))
     return screen.getvalue()
 
 
 def summed_up(folder: Path, runs: list[Run], **changes: Any) -> Summary:
     return summarise(experiment(folder, runs, **changes), interrupted=False)
-
-
-@pytest.mark.parametrize(
-    ("told", "kind", "note"),
-    [
-        (HEADLINE[TOMCATS[1]], "controlled", "differ in the concurrency model alone"),
-        ([], "unknown", "differ is not known"),
-    ],
-)
-def test_which_rows_compare_models_is_in_summary_and_table(tmp_path: Path, told: Any, kind: str, note: str) -> None:
-    summary = summed_up(tmp_path, tomcats(), abouts=[HEADLINE[TOMCATS[0]], told])
-    assert [one.kind for one in summary.contrasts] == [kind]
-    assert any(note in text for text in footnotes(summary))
 
 
 def test_the_file_follows_the_interface(tmp_path: Path) -> None:
@@ -170,14 +148,14 @@ def test_the_markdown_holds_a_row_a_run_and_the_caveats_after_an_opening(tmp_pat
         assert part in text
 
 
-@pytest.mark.parametrize("text", ["a|b", "<b>x</b>", "![x](http://x.invalid/y.png)", "a\nb"])
+@pytest.mark.parametrize("text", ["a|b", "<b>x</b>", "![x](http://x.invalid/y.png)", "a\nb", r"a\|b\[a](http://x)"])
 def test_names_and_texts_stay_text(tmp_path: Path, text: str) -> None:
     told = markdown(summed_up(tmp_path, [run(1, approach=text, verdict="suspect", reasons=[f"Slow {text}."])]))
 
     (row,) = (line for line in told.splitlines() if line.startswith("| 1 | "))
-    assert row.replace("\\|", "").count("|") == 15
+    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 15
     assert "<b>" not in told
-    assert "![" not in told
+    assert "[" not in told
     assert not any(line.startswith("b.") for line in told.splitlines())
 
 
@@ -240,26 +218,13 @@ def test_a_difference_between_the_approaches_makes_every_run_of_the_load_suspect
         ),
     ],
 )
-def test_how_tools_and_figures_are_read_stands_once(
-    tmp_path: Path, changes: list[dict[str, Any]], notes: list[str]
-) -> None:
+def test_how_figures_are_read_stands_once(tmp_path: Path, changes: list[dict[str, Any]], notes: list[str]) -> None:
     runs = [run(number, **change) for number, change in enumerate(changes, 1)]
 
     got = footnotes(summed_up(tmp_path, runs))[-len(notes) - 1 :]
 
     assert got[0].startswith("Requests/s")
     assert [text.startswith(note) for text, note in zip(got[1:], notes, strict=True)] == [True] * len(notes)
-
-
-def test_an_interrupted_experiment_is_not_finished(tmp_path: Path) -> None:
-    path = experiment(tmp_path, [run(1)])
-    (path / "runs" / "2-webflux-netty").mkdir()
-
-    text = shown(path, interrupted=True)
-
-    assert json.loads((path / "summary.json").read_text())["finished"] is None
-    assert "interrupted" in text
-    assert "2-webflux-netty was not judged" in text
 
 
 def test_an_experiment_without_runs_can_only_be_an_interrupted_one(tmp_path: Path) -> None:
@@ -279,9 +244,7 @@ STEP = Step(
 HANG = Episode(start=60, end=70, before_p50_ms=612.3, worst_ms=10_950, recovery_s=4)
 
 
-def test_steps_hangs_failures_and_the_collector_are_lines_of_both_outputs(
-    tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_steps_hangs_and_failures_are_lines_of_both_outputs(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     held = STEP.model_copy(update={"held": True, "errors": 0, "offered_rps": 250, "latency_ms": Latency()})
     never = HANG.model_copy(update={"recovery_s": None, "before_p50_ms": None})
     failures = {"failures": {"timeout": 1200, "connection reset": 3}}
@@ -309,22 +272,7 @@ def test_a_collector_that_did_not_pause_has_no_longest_pause() -> None:
     assert {"0", "0.00"} == figures(line.partition(": ")[2])
 
 
-def test_no_name_is_a_link_or_another_cell(tmp_path: Path) -> None:
-    link = r"\[a](http://evil.example)"
-    text = markdown(summed_up(tmp_path, [run(1, approach=rf"a\|b{link}", reasons=[link], verdict="suspect")]))
-
-    assert "[" not in text
-    assert r"| 1 | a\\\|b" in text
-
-
-def test_the_host_is_told_as_far_as_it_is_known() -> None:
-    assert {"2", "23.5"} <= figures(host_line({"cpus": 2, "memory_bytes": 25_276_514_304}))
-    assert host_line({}) == "Host: unknown."
-
-
-def test_a_scenario_says_where_it_was_published_its_scale_and_what_differs(
-    tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_a_scenario_says_its_origin_scale_and_differences(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     summary = summed_up(tmp_path, [run(1)])
     published = ScaledScenario(
         name="loom-vs-webflux", title="10,000 requests a second", question="Which has the better tail?",
@@ -339,9 +287,7 @@ def test_a_scenario_says_where_it_was_published_its_scale_and_what_differs(
     assert "## " not in markdown(summary)
 
 
-def test_a_failing_report_fails_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     path = experiment(tmp_path, [run(1)])
 
     def broken(*_: object) -> Path:

@@ -254,10 +254,8 @@ def test_neither_side_of_a_try_counts_in_which_one_was_spoilt(tmp_path: Path) ->
         run_record(1, run=name, approach=name[2], partner="ab".replace(name[2], ""), **KINDS[kind])
         for name, kind in zip(names, kinds, strict=True)
     ]
-    runs += [
-        run.model_copy(update={"run": f"3-{run.approach}", "repeat": 2, "verdict": "valid", "rules": []})
-        for run in runs[:2]
-    ]
+    fine = {"repeat": 2, "verdict": "valid", "rules": []}
+    runs += [run.model_copy(update=fine | {"run": f"3-{run.approach}"}) for run in runs[:2]]
     summary = summarise(experiment(tmp_path, runs), interrupted=False)
     spoil_partners(runs)
 

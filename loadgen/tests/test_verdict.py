@@ -72,9 +72,9 @@ def cpu_falling(fall: float, margin: float = 0.1, peak: float = 0.0) -> dict[str
     return falling(fall, margin, peak, "cpu_fall")
 
 
-def paired(partner_cpus: float, threads_started: float, shift: float = 0.0) -> dict[str, Any]:
+def paired(partner_cpus: float, threads_started: float, opened: int = 0) -> dict[str, Any]:
     of_pair = {"partner": "other", "partner_cpus": partner_cpus, "threads_started": threads_started}
-    return of_pair | {"ratio_shift": shift, "connections_opened": 0}
+    return of_pair | {"ratio_shift": 0.0, "connections_opened": opened}
 
 
 def missing(approach: float, backend: float) -> dict[str, Any]:
@@ -141,13 +141,7 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     ("cpu_grew", "suspect", rate(1000) | cpu_falling(-0.3, 0.21), rate(1000) | cpu_falling(-0.3, 0.19), "30 25"),
     ("uneven", "suspect", falling(0, peak=0.25) | cpu_falling(0, peak=1), falling(0, peak=0.26), "26 25"),
     ("uneven", "suspect", rate(1000), rate(1000) | cpu_falling(0, peak=1.1), "110 100"),
-    (
-        "connections_reopened",
-        "suspect",
-        paired(0, 0) | {"connections_opened": 13},
-        paired(0, 0) | {"connections_opened": 14},
-        "14 1000 1",
-    ),
+    ("connections_reopened", "suspect", paired(0, 0, opened=13), paired(0, 0, opened=14), "14 1000 1"),
     ("partner_busy", "suspect", paired(0.03, 0), paired(0.031, 0), "3.1 3"),
     ("pools_trimmed", "suspect", paired(0, 50), paired(0, 51), "51 5"),
 ]

@@ -15,7 +15,7 @@ from loomlab.records.endpoints import NO_DELAY, delay_of
 from loomlab.records.load import Closed, OpenRate, RateStep, Shape
 from loomlab.records.raw import ENOUGH_REQUESTS, REST_CORES, Burst
 from loomlab.run.console import Stop
-from loomlab.run.warmer import MOST_CONNECTIONS, at_rest, describe_change, first_wait_ms, next_wait_ms
+from loomlab.run.warmer import MOST_CONNECTIONS, at_rest, describe_change, next_wait_ms
 from saying import figures
 
 
@@ -49,28 +49,21 @@ def test_the_second_phase_is_the_load_itself_with_the_backends_delay_put_back() 
     assert (set(approach.told[:-1]), approach.told[-1], approach.delay) == ({"lend"}, "set 300", delay_of("300"))
 
 
-def test_compilers_that_never_rest_end_at_the_cap() -> None:
-    got = warmed(Approach(trickle=0.2), cap_s=140)
-
-    assert (got.compiled, got.changing, got.digest.capped) == (False, None, True)
-    assert got.compiling_s == pytest.approx(84, abs=8)
-    assert got.duration_s <= 140
-    assert phase(got, "settle")
-
-
 @pytest.mark.parametrize(
-    ("costs", "changing"),
+    ("costs", "compiled", "changing"),
     [
-        ({"cost_ms": lambda served: 0.8 * math.exp(-served / 40_000)}, "CPU per request still fell by"),
-        ({"growth": 0.2}, "memory still grew by 20.0 %"),
+        ({"cost_ms": lambda served: 0.8 * math.exp(-served / 40_000)}, True, "CPU per request still fell by"),
+        ({"growth": 0.2}, True, "memory still grew by 20.0 %"), ({"trickle": 0.2}, False, ""),
     ],
-)
-def test_what_changes_on_and_on_ends_at_the_cap(costs: dict[str, Any], changing: str) -> None:
+)  # fmt: skip
+def test_what_changes_on_and_on_ends_at_the_cap(costs: dict[str, Any], compiled: bool, changing: str) -> None:
     got = warmed(Approach(**costs), cap_s=140)
 
-    assert got.digest.capped
+    assert (got.digest.capped, got.compiled, bool(got.changing)) == (True, compiled, bool(changing))
     assert changing in (got.changing or "")
+    assert compiled or got.compiling_s == pytest.approx(84, abs=8)
     assert got.duration_s <= 140
+    assert phase(got, "settle")
 
 
 def test_a_burst_without_an_answer_ends_the_warm_up() -> None:
@@ -120,9 +113,7 @@ def test_where_a_first_phase_is_not_to_be_had_there_is_the_second_only(approach:
 
 
 @pytest.mark.parametrize(("shape", "most_busy"), [(Closed(1, 60), 4), (rate(50), 3000)])
-def test_requests_whose_waits_cannot_be_changed_leave_the_compilers_cpu_by_their_number(
-    shape: Shape, most_busy: float
-) -> None:
+def test_requests_with_fixed_waits_leave_the_compilers_cpu_by_their_number(shape: Shape, most_busy: float) -> None:
     """On one CPU, of which four connections, or 3,200/s of 0.25 ms, leave a fifth."""
     approach = Approach(delay=delay_of(NO_DELAY))
 
@@ -159,10 +150,6 @@ def test_where_compilers_tell_nothing_the_later_half_of_the_warm_up_is_steady() 
     half = slow.bursts[len(slow.bursts) // 2 :]
     assert (half[-1].cpu_ms_per_request or 0) > 0.9 * (half[0].cpu_ms_per_request or 0)
     assert half[0].request_cores < 0.8 < slow.bursts[0].request_cores
-
-
-def test_a_pair_does_not_run_the_load_itself_before_its_slices() -> None:
-    assert phase(warmed(Approach(), settles=False), "settle") == []
 
 
 @pytest.mark.parametrize(
@@ -208,18 +195,6 @@ def test_a_cap_shorter_than_a_burst_leaves_no_warm_up(cap_s: float, bursts: int)
     assert (len(got.bursts), got.digest.capped) == (bursts, True)
 
 
-def test_a_rate_settles_at_that_rate_on_all_of_its_connections() -> None:
-    approach = Approach()
-
-    got = warmed(approach, 400, shape=rate(200))
-
-    assert (got.compiled, got.changing, got.failed, got.digest.capped) == (True, None, False, False)
-    settling = sent_in(approach, got, "settle")
-    assert {(load.shape, load.connections) for load in settling} == {(rate(200, 4), 400)}
-    last = phase(got, "compile")[-1]
-    assert (last.requests or 0) / last.duration_s > 2 * 200
-
-
 @pytest.mark.parametrize(
     ("rate_rps", "wait_ms", "settles_at"),
     [
@@ -233,7 +208,8 @@ def test_a_rate_settles_at_its_own_however_soon_answered(rate_rps: float, wait_m
 
     got = warmed(approach, 400, f"/epoch-millis?delayInMillis={wait_ms}", cap_s=400, shape=rate(rate_rps))
 
-    assert {load.shape for load in sent_in(approach, got, "settle")} == {OpenRate((settles_at,))}
+    settling = {(load.shape, load.connections) for load in sent_in(approach, got, "settle")}
+    assert settling == {(OpenRate((settles_at,)), 400)}
 
 
 def test_cold_requests_that_queue_under_a_rate_slow_it_down_by_their_cost_only() -> None:
@@ -261,9 +237,7 @@ def test_requests_of_a_rate_do_not_pile_up_far_beyond_what_the_load_keeps_in_fli
     ("connections", "rate_rps", "targets", "used"),
     [(400, 200, ["/epoch-millis?delayInMillis=10", "/capabilities"], 225), (5, 5, ["/capabilities"], 5)],
 )
-def test_the_longest_answer_tells_connections_of_a_rate(
-    connections: int, rate_rps: float, targets: list[str], used: int
-) -> None:
+def test_the_longest_answer_tells_connections(connections: int, rate_rps: float, targets: list[str], used: int) -> None:
     approach = Approach()
 
     warmed(approach, connections, *targets, shape=rate(rate_rps))
@@ -346,31 +320,25 @@ def test_a_fall_beyond_its_limit_or_that_noise_may_hide_is_told(
         assert set(numbers) <= figures(got)
 
 
-def test_five_bursts_are_the_fewest_and_the_first_does_not_count() -> None:
-    assert describe_change([burst()] * 4) is not None
-    assert describe_change([burst()] * 5) is None
-    assert describe_change([burst(latency=9, cpu=9, memory=0.1)] + [burst()] * 4) is None
+COLD = [burst(cpu=cpu) for cpu in (9, 5, 3)]
+FALLING = [burst(cpu=cpu, memory=cpu) for cpu in falling(0.2, 7)]
 
 
-def test_what_lies_six_bursts_back_no_longer_counts() -> None:
-    cold = [burst(cpu=cpu) for cpu in (9, 5, 3)]
-    assert describe_change(cold + [burst()] * 5) is not None
-    assert describe_change(cold + [burst()] * 6) is None
-
-
-def test_the_compilers_cpu_is_not_that_of_the_requests() -> None:
-    assert describe_change([burst(jit_s=jit) for jit in (2, 1, 0.5, 0.2, 0.1, 0.1)]) is None
-
-
-def test_without_figures_of_the_process_latency_alone_tells() -> None:
-    assert describe_change([burst(cpu=None, memory=None, jit_s=None)] * 5) is None
-
-
-@pytest.mark.parametrize("missing", [{"cpu": None}, {"memory": None}, {"cpu": -0.1}])
-def test_a_figure_that_is_missing_from_some_bursts_does_not_make_the_others_steady(missing: dict[str, float]) -> None:
-    bursts = [burst(cpu=cpu, memory=cpu) for cpu in falling(0.2, 7)]
-    bursts[4] = burst(**missing)  # type: ignore[arg-type]  # None is what is tested
-    assert describe_change(bursts) is not None
+@pytest.mark.parametrize(
+    ("bursts", "steady"),
+    [
+        ([burst()] * 4, False), ([burst()] * 5, True),
+        # The first does not count, nor what lies six bursts back, nor what compilers take.
+        ([burst(latency=9, cpu=9, memory=0.1)] + [burst()] * 4, True),
+        (COLD + [burst()] * 5, False), (COLD + [burst()] * 6, True),
+        ([burst(jit_s=jit) for jit in (2, 1, 0.5, 0.2, 0.1, 0.1)], True),
+        # Without figures of the process latency alone tells, but not where some bursts lack one.
+        ([burst(cpu=None, memory=None, jit_s=None)] * 5, True),
+        *(([*FALLING[:4], one, *FALLING[5:]], False) for one in (burst(cpu=None), burst(memory=None), burst(cpu=-0.1))),
+    ],
+)  # fmt: skip
+def test_which_bursts_tell(bursts: list[Burst], steady: bool) -> None:
+    assert (describe_change(bursts) is None) is steady
 
 
 @pytest.mark.parametrize(
@@ -401,8 +369,3 @@ def test_the_next_burst_waits_so_long_that_its_requests_take_half_of_the_cpu(
     cpu_s: float | None, latency: float, wait_ms: int, cpus: float, following_ms: int
 ) -> None:
     assert next_wait_ms(burst(latency=latency / 920, cpu=cpu_s), wait_ms, cpus) == following_ms
-
-
-def test_the_first_burst_waits_by_what_cold_requests_cost() -> None:
-    assert first_wait_ms(500, 2, 2.0) == first_wait_ms(250, 1, 2.0) == first_wait_ms(500, 1, 1.0) == 1000
-    assert first_wait_ms(10_000, 1, 2.0) == 6000

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 from xml.etree import ElementTree
 
-from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, compared
+from loomlab.answer.comparisons import BLOCK_DEVIATION, compared
 from loomlab.answer.figures import CAPACITY, CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, Figure
 from loomlab.answer.loads import load_groups, spoilt
 from loomlab.basics.format import signed
@@ -16,6 +16,8 @@ from loomlab.records.files import whole
 from loomlab.records.models import Summary
 from loomlab.records.order import Limit, Order
 from loomlab.statistics.comparison import FEWEST_BLOCKS
+from loomlab.statistics.paired import why_not
+from loomlab.statistics.student import chance_within, half_width
 
 FIGURES: dict[str, Figure] = {
     "cpu_ms_per_request": CPU, "live_bytes_per_request": MEMORY, "latency_ms.p50": P50, "latency_ms.p99": P99,
@@ -40,7 +42,7 @@ def outcomes_of(summary: Summary, order: Order) -> list[Outcome]:
     return [
         outcome
         for limit in order.limits
-        for outcome in [_outcome(limit, one) for one in compared(FIGURES[limit.figure], contrasts, loads, None)]
+        for outcome in [_outcome(limit, one) for one in compared(FIGURES[limit.figure], contrasts, loads)]
         or [Outcome(limit, "any load", base, "unresolved", f"{limit.figure} was not measured.")]
     ]
 
@@ -59,8 +61,6 @@ def _outcome(limit: Limit, one: Comparison) -> Outcome:
     result: Literal["within", "beyond", "unresolved"] = "unresolved"
     if not one.swayed and (worst > most or best <= most):
         result = "beyond" if worst > most else "within"
-    from loomlab.statistics.paired import why_not  # noqa: PLC0415 - as below
-
     words = {"within": "within the limit of", "beyond": "beyond the limit of", "unresolved": "which does not resolve"}
     tails = " (tails of a closed load)" if one.lower_bounds else ""
     span = f"{signed(100 * low)} to {signed(100 * high)} % against {one.b}{tails}"
@@ -73,8 +73,6 @@ def _outcome(limit: Limit, one: Comparison) -> Outcome:
 
 def _blocks_for(limit: Limit, one: Comparison) -> int | None:
     """The fewest with which the interval would leave the limit out, if mean and spread stay; None: too many."""
-    from loomlab.statistics.student import half_width  # noqa: PLC0415 - most commands need no scipy, which loads slowly
-
     if one.by_difference or one.interval is None or one.effect is None:
         return None
     half, blocks = math.log(one.interval[1] / one.effect), len(one.blocks)
@@ -84,16 +82,13 @@ def _blocks_for(limit: Limit, one: Comparison) -> int | None:
     return next((count for count in every if float(half_width(deviation, count)) < distance), None)
 
 
-def chance_of_passing(order: Order, results: Path) -> str | None:
+def chance_of_passing(order: Order) -> str | None:
     """How likely the limit on CPU per request is held if nothing differs, in a sentence; None without such a limit."""
-    from loomlab.statistics.student import chance_within  # noqa: PLC0415 - as above
-
     blocks, loads = max(run.request.repeat for run in order.runs), max(run.request.cell for run in order.runs)
     shares = [limit.share for limit in order.limits if FIGURES[limit.figure] is CPU]
     if not shares or blocks < FEWEST_BLOCKS or not order.runs[0].request.partner:
         return None
-    deviation = block_deviation(results, order.host.get("cpu_model")) or BLOCK_DEVIATION
-    chance = min(chance_within(math.log1p(share), deviation, blocks) for share in shares) ** loads
+    chance = min(chance_within(math.log1p(share), BLOCK_DEVIATION, blocks) for share in shares) ** loads
     return f"If nothing differs, FAIL passes on CPU per request in {100 * chance:.0f} % of such experiments."
 
 

@@ -123,10 +123,8 @@ def replaced(runs: Sequence[Run]) -> set[str]:
 
 def spoil_partners(runs: Sequence[Run]) -> None:
     """Makes the partner of a spoilt run invalid for the same cause: of a pair, both sides of one try count, or none."""
-    pairs = grouped(
-        (run for run in runs if run.partner), lambda run: (run.cell, run.repeat, run.pair, _try_of(run.run))
-    )
-    for sides in pairs.values():
+    both = grouped((run for run in runs if run.partner), lambda run: (run.cell, run.repeat, run.pair, _try_of(run.run)))
+    for sides in both.values():
         for run in sides if any(map(spoilt, sides)) else ():
             if not spoilt(run):
                 reason = f"The host spoilt the run of {run.partner}, its partner: measure again."

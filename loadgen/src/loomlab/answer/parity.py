@@ -15,7 +15,7 @@ import yaml
 from loomlab.answer.loads import counting
 from loomlab.basics.errors import ParseError
 from loomlab.basics.grouping import grouped
-from loomlab.records.contrasts import Contrast, Difference
+from loomlab.records.contrasts import Contrast, Difference, Kind
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import Record, RunFiles, read_json, read_record
 from loomlab.records.models import Probe, Run
@@ -74,18 +74,13 @@ def subjects_of(experiment_dir: Path, runs: Sequence[Run]) -> list[Subject]:
         image: str | None = None
         with suppress(ParseError):  # damaged since it was judged
             about, probe = read_json(files.about), read_record(files.probe, Probe)
-            image = _image(read_json(files.container))
+            match read_json(files.container):
+                case [{"Image": str(told)}]:
+                    image = told
         about = about if isinstance(about, dict) and "error" not in about else None
         side = order and order.sides.get(run.approach)
         subjects.append(Subject(run, about, probe, image, side.variables if side else {}))
     return subjects
-
-
-def _image(inspected: Any) -> str | None:
-    match inspected:
-        case [{"Image": str(image)}]:
-            return image
-    return None
 
 
 @dataclass
@@ -243,10 +238,8 @@ def _of_settings(a: str, b: str, subjects: list[Subject]) -> Contrast:
 
 
 def _differences(a: str, b: str, found: Mapping[str, ByApproach]) -> list[Difference]:
-    return [
-        Difference(part=PARTS.get(name, name), a=_values_of(a, values), b=_values_of(b, values))
-        for name, values in found.items()
-    ]
+    parts = ((PARTS.get(name, name), values) for name, values in found.items())
+    return [Difference(part=part, a=_values_of(a, values), b=_values_of(b, values)) for part, values in parts]
 
 
 def _contrast(a: str, b: str, subjects: list[Subject]) -> Contrast:
@@ -263,12 +256,8 @@ def _contrast(a: str, b: str, subjects: list[Subject]) -> Contrast:
     for load in [load for load in loads if len({one.approach for one in load}) == 2] or [subjects]:
         for name, values in _differing(load).items():
             differs.setdefault(name, []).extend(values)
-    return Contrast(
-        a=a,
-        b=b,
-        kind="controlled" if list(differs) == ["concurrency"] else "stack",
-        differs=_differences(a, b, differs),
-    )
+    kind: Kind = "controlled" if list(differs) == ["concurrency"] else "stack"
+    return Contrast(a=a, b=b, kind=kind, differs=_differences(a, b, differs))
 
 
 def _differing(subjects: Sequence[Subject]) -> dict[str, ByApproach]:

@@ -112,8 +112,10 @@ def environment_of(experiment_dir: Path) -> dict[str, Any]:
     request, settings, facts = order.runs[0].request, order.settings, _engine(experiment_dir)
     sizes = {key: value for key, value in settings.items() if key.endswith(("_CPUS", "_CPUSET", "_MEMORY"))}
     sizes |= order.runs[0].settings | facts.pop("inherited", {})
+    asked = ("jdk", "gc", "http_client", "style", "endpoint")
+    shared = {name: {getattr(run.request, name) for run in order.runs} for name in asked}
     environment = {
-        **{name: _shared(order, name) for name in ("jdk", "gc", "http_client", "style", "endpoint")},
+        **{name: values.pop() if len(values) == 1 else None for name, values in shared.items()},
         "backend": {"delay": request.delay, "error_share": settings.get("ERROR_SHARE"), "seed": settings.get("SEED")},
         "size": order.size,
         "seed": order.seed,
@@ -126,11 +128,6 @@ def environment_of(experiment_dir: Path) -> dict[str, Any]:
     }
     write_json(path, environment)
     return environment
-
-
-def _shared(order: Order, name: str) -> Any:
-    values = {getattr(run.request, name) for run in order.runs}
-    return values.pop() if len(values) == 1 else None
 
 
 def _engine(experiment_dir: Path) -> dict[str, Any]:

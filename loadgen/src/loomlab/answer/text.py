@@ -76,12 +76,8 @@ def footnotes(summary: Summary, contrasts: bool = True, brief: bool = False) -> 
 
     Brief: without how figures are measured, and without differences between approaches that belong to them."""
     runs = summary.runs
-    comparisons = [
-        one
-        for contrast in summary.contrasts
-        for one in contrast.comparisons
-        if contrast.kind == "settings" or one.word != "exploratory"
-    ]
+    every = ((contrast.kind, one) for contrast in summary.contrasts for one in contrast.comparisons)
+    comparisons = [one for kind, one in every if kind == "settings" or one.word != "exploratory"]
     return lines(
         "notes.txt",
         remarks=[*remarks(runs), *(replace(one, verdict=None) for one in remarks(runs, lambda run: run.notes))],

@@ -10,6 +10,7 @@ from statistics import fmean
 from loomlab.judge.rules import RULES
 from loomlab.published.benchmark import Benchmark, Claim, Outcome, PublishedRun
 from loomlab.statistics.comparison import FEWEST_BLOCKS
+from loomlab.statistics.student import estimates
 
 type Runs = Sequence[PublishedRun]
 QUEUED = 1.25  # the mean latency over the shortest, from which on requests are said to queue
@@ -147,8 +148,6 @@ def _interval(claim: Claim, figure: str, values: Sequence[float]) -> tuple[float
     """The centre and the ends: at 95 %, of ratios by their logarithms; of counts the mean and the extremes."""
     if figure in COUNTS:
         return fmean(values), min(values), max(values)
-    from loomlab.statistics.student import estimates  # noqa: PLC0415 - most commands need no scipy, which loads slowly
-
     found = estimates([math.log(value) for value in values] if claim.to else values)
     mean, half = float(found.mean), float(found.half_width)
     centre, low, high = (math.exp(end) if claim.to else end for end in (mean, mean - half, mean + half))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import partial
 
@@ -14,16 +14,6 @@ from loomlab.records.models import Latency
 type Numbers = NDArray[np.float64]
 LEVELS = {"p50": 50, "p66": 66, "p75": 75, "p80": 80, "p90": 90, "p95": 95, "p98": 98, "p99": 99, "p99_9": 99.9}
 """Percentiles, by their names in `Latency`."""
-COLUMNS = (
-    "start_s",
-    "latency_ms",
-    "failed_start_s",
-    "failed_latency_ms",
-    "lag_ms",
-    "failed_lag_ms",
-    "target",
-    "failed_target",
-)
 _column = partial(np.empty, 0)
 
 
@@ -82,6 +72,9 @@ class RequestLog:
         """Those of the answered and of the failed ones, with what is known of requests one by one."""
         known = [name for name in COLUMNS if len(getattr(self, name))]
         return replace(self, **{name: getattr(self, name)[failed if "failed" in name else answered] for name in known})
+
+
+COLUMNS = [each.name for each in fields(RequestLog) if each.default_factory is _column]
 
 
 def rank(count: int, percent: float) -> int:

@@ -34,13 +34,14 @@ def opening_of(experiment: Experiment) -> Opening:
     told = [f"{what}, {' and '.join(map(_at_load, own))}" for what, own in by_pair.items()]
     unclear = f"Not significant: {'; '.join(told)}." if others else None
     capacities = capacity_lines(experiment.runs, experiment.summary.contrasts)
+    unknown = lines("unknown.txt", contrasts=experiment.summary.contrasts)
     answers = [*capacities, *(one.sentence for one in found)]
     if not (found or unclear or capacities):
-        notes = _unknown(experiment) or _floors(experiment)
+        notes = unknown or _floors(experiment)
         answers = lines("unanswered.txt", experiment=experiment, cpu=CPU, memory=MEMORY, number=number, notes=notes)
     if all(run.verdict == "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see the caveats.")
-    more = [sentence for sentence in dict.fromkeys(_more(experiment)) if sentence not in answers]
+    more = [sentence for sentence in dict.fromkeys(_more(experiment, unknown)) if sentence not in answers]
     return Opening(answers, unclear, more)
 
 
@@ -76,19 +77,15 @@ def _size(comparison: Comparison) -> float:
     return abs(math.log(a / b)) if a > 0 and b > 0 else math.inf
 
 
-def _unknown(experiment: Experiment) -> list[str]:
-    return lines("unknown.txt", contrasts=experiment.summary.contrasts)
-
-
 def _floors(experiment: Experiment) -> list[str]:
     twins = (one.sentence for one in experiment.comparisons(CPU) if one.kind == "same")
     return [f"One approach against itself, the lab's own noise floor. {sentence}" for sentence in twins]
 
 
-def _more(experiment: Experiment) -> Iterator[str]:
+def _more(experiment: Experiment, unknown: list[str]) -> Iterator[str]:
     yield from _floors(experiment)
     silent = (one for one in _asked(experiment) if one.effect is None or (one.swayed and one.word == "exploratory"))
-    yield from (*(one.sentence for one in silent), *_unknown(experiment))
+    yield from (*(one.sentence for one in silent), *unknown)
     repeats = max(run.repeat for run in experiment.runs)
     compared = [one for one in experiment.comparisons(CPU) if one.kind != "same" and one.blocks]
     if len(experiment.approaches) > 1 and not (experiment.order and experiment.order.recorded):

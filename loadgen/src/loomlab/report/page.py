@@ -44,10 +44,8 @@ def write_report(folder: Path) -> Path:
     write_text(folder / "table.csv", csv_of(rows, figures))
     abouts = _abouts(experiment)
     twins = {run.approach: run.twin_of for run in experiment.runs if run.twin_of and not run.is_side}
-    colours = {
-        name: (experiment.order.colours if experiment.order else {}).get(twins.get(name, name), "")
-        for name in experiment.approaches
-    }
+    of_plan = experiment.order.colours if experiment.order else {}
+    colours = {name: of_plan.get(twins.get(name, name), "") for name in experiment.approaches}
     servers = {name: str(about.get("inbound.server")) for name, about in abouts.items() if name not in twins}
     look = looks(experiment.approaches, colours, servers)
     charts, courses = _charts(experiment, look), _courses(experiment, look)

@@ -38,11 +38,9 @@ def compare(
     return [one.model_copy(update={"sentence": sentence(figure, one)}) for one in certain]
 
 
-def _without_word(
-    figure: ComparedFigure, pair: Pair, observations: Iterable[Observation]
-) -> tuple[Comparison, Estimates]:
+def _without_word(figure: ComparedFigure, pair: Pair, every: Iterable[Observation]) -> tuple[Comparison, Estimates]:
     """Of differences, of ratios of their logarithms. Lower bounds have no margin: what they bound may differ."""
-    runs = [run for run in observations if run.load == pair.load and run.approach in {pair.a, pair.b}]
+    runs = [run for run in every if run.load == pair.load and run.approach in {pair.a, pair.b}]
     dropped: dict[int, str] = {}
     counted: dict[int, list[Observation]] = {}
     for block in sorted({run.block for run in runs}):

@@ -134,12 +134,8 @@ class Tool(ABC):
         """Packs what the tool left; does not raise for what it failed to leave."""
         rows = self.rows(raw)
         if rows.exists():
-            with (
-                rows.open("rb") as source,
-                whole(self.rows(raw, ".gz")) as sink,
-                gzip.GzipFile("", "wb", 6, sink) as gz,
-            ):
-                shutil.copyfileobj(source, gz, 1 << 20)
+            with rows.open("rb") as log, whole(self.rows(raw, ".gz")) as sink, gzip.GzipFile("", "wb", 6, sink) as gz:
+                shutil.copyfileobj(log, gz, 1 << 20)
             rows.unlink()
 
     @abstractmethod
