@@ -141,6 +141,12 @@ def test_a_block_with_a_suspect_run_is_a_hollow_dot() -> None:
     assert sum("fill: #" not in style for *_, style in dots(drawn)) == 1
 
 
+def test_rows_stand_in_the_order_of_names_from_the_top() -> None:
+    look = looks([*NAMES][::-1], {NAMES[0]: "#123456"}, {})
+    drawn = dots(chart.repeats(CPU, experiment_of(at_loads([1.0])).loads[0], look))
+    assert "#123456" in max(drawn, key=lambda dot: dot[1])[2]
+
+
 def test_an_approach_has_the_colour_of_its_plan_and_the_shape_of_its_server() -> None:
     known, other = looks(["a", "b"], {"a": "#123456"}, {"a": "jetty", "b": "other"}).values()
     assert known == Look("#123456", "s", "■", "-.")

@@ -51,7 +51,7 @@ def test_waiting_memory_of_which_a_part_is_unknown_is_not_told(missing: str) -> 
         ),
         (  # with its sign
             signed,
-            {-21.44: "−21", 3.27: "+3.3", 9.96: "+10", -0.04: "0.0", 0.0: "0.0", 1234.6: "+1,235", math.inf: "–"},
+            {-21.44: "−21", 9.94: "+9.9", 9.96: "+10", -0.04: "0.0", 0.0: "0.0", 1234.6: "+1,235", math.inf: "–"},
         ),
         (  # three digits that count, or all before the point
             percent,

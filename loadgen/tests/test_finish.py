@@ -179,6 +179,8 @@ def test_what_ran_before_a_resumption_stays_in_the_environment(tmp_path: Path) -
 
     assert same["images"] == {"tomcat-virtual": "a", "jetty-virtual": "b", "backend": "c"}
     assert (same["notes"], same["suspect"]) == (["stopped: x"], [])
+    assert same["tool_versions"] == {"ab": read_order(folder).tool_version}
+    assert {"cpu_model", "governor"} <= same.keys()
     (doubt,) = environment_of(folder)["suspect"]
     assert doubt.endswith(": cpus, container_metrics, image of tomcat-virtual")
 

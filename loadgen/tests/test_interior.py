@@ -54,12 +54,8 @@ def closed_loop(connections: int, duration_s: float, mean_ms: int, spread_ms: in
 def parted(log: RequestLog, fails: Sequence[bool]) -> RequestLog:
     """Of the requests those failed."""
     failed = np.array(fails)
-    return log_of(
-        log.start_s[~failed],
-        log.latency_ms[~failed],
-        failed_start_s=log.start_s[failed],
-        failed_latency_ms=log.latency_ms[failed],
-    )
+    failures = {"failed_start_s": log.start_s[failed], "failed_latency_ms": log.latency_ms[failed]}
+    return log_of(log.start_s[~failed], log.latency_ms[~failed], **failures)
 
 
 @given(st.integers(50, 150), st.integers(250, 1500), st.floats(0.05, 0.5), st.integers(0, 10_000))

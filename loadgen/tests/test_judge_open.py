@@ -226,6 +226,11 @@ def test_a_delay_that_varies_has_a_floor_a_mean_and_a_middle() -> None:
     assert endpoint_of("/capabilities", delay_of("uniform:200:400")).floor_ms == 600
 
 
+def test_a_request_holds_as_many_connections_as_it_makes_calls_at_once() -> None:
+    targets = ("/capabilities?calls=5&parallel=true", "/capabilities?calls=5", "/epoch-millis?delayInMillis=70")
+    assert [endpoint_of(target, MS_300).connections_held for target in targets] == [5, 1, 0]
+
+
 @pytest.mark.parametrize(
     ("target", "work_ms", "other"),
     [

@@ -182,11 +182,7 @@ def test_what_is_no_answer_is_told(answer: bytes) -> None:
     assert "did not answer /x over HTTP/1.0" in (got.error or "")
 
 
-@pytest.mark.parametrize(
-    "head",
-    [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"],
-    ids=["status", "header", "body"],
-)
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"])
 def test_a_target_that_drips_is_told(head: bytes) -> None:
     with dripping(head, b"x") as server:
         got = probe(server.origin, "/x", (), 0.5, "1.1")

@@ -11,7 +11,6 @@ import pytest
 from scipy import stats
 
 from compared import BASE, LESS, LOAD, PAIR, SLIGHT, SPREAD, compared, observed, one_of_many, only
-from loomlab.records.contrasts import Comparison
 from loomlab.statistics.comparison import CPU_PER_REQUEST, MEMORY_PER_REQUEST, P99, ComparedFigure, Observation, Pair
 from loomlab.statistics.paired import compare
 from loomlab.statistics.student import blocks_likely, estimates, holm, power, within, words
@@ -39,15 +38,6 @@ def test_few_blocks_give_no_interval_or_a_coarse_one(blocks: int, interval: bool
     assert ((got.interval is not None), (got.p_value is not None), got.coarse) == (interval, interval, coarse)
     assert got.effect is not None
     assert (got.word == "not significant", got.blocks_likely) == (not interval, None)
-
-
-@pytest.mark.parametrize(("value", "fault"), [(None, "not measured"), (0.0, "0 is no figure above 0")])
-def test_a_figure_without_a_logarithm_spoils_its_block(value: float | None, fault: str) -> None:
-    got = compared((value, *LESS[1:]))
-
-    assert got.dropped == [f"block 1 (virtual: {fault})"]
-    assert [one.block for one in got.blocks] == [2, 3, 4, 5]
-    assert got.interval == compared(LESS[1:], BASE[1:]).interval
 
 
 def test_a_block_is_spoilt_by_a_run_that_does_not_count_is_missing_or_is_there_twice_and_by_what_tore_it() -> None:
@@ -124,23 +114,19 @@ def test_lower_bounds_are_in_no_margin(a: Sequence[float]) -> None:
     assert exact.within_margin is (a is not LESS)
 
 
-def rounded(a: Sequence[float], b: Sequence[float], resolution: float) -> Comparison:
-    return compared(a, b, P99, resolution=resolution)
-
-
 def test_a_difference_below_the_resolution_is_none_that_was_found() -> None:
     """1.51 and 1.49 ms, rounded to 2 and 1."""
-    got = rounded([2.0] * 5, [1.0] * 5, 1.0)
+    got = compared([2.0] * 5, [1.0] * 5, P99, resolution=1.0)
 
     assert got.effect == 2
     assert (got.apart, got.p_value, got.word) == (False, 1, "not significant")
-    assert rounded([2.0] * 5, [1.0] * 5, 0).apart
+    assert compared([2.0] * 5, [1.0] * 5, P99, resolution=0).apart
 
 
 def test_the_interval_is_wider_by_what_the_rounding_of_both_sides_may_have_moved() -> None:
-    got = rounded([100.0] * 5, [50.0] * 5, 1.0)
+    got = compared([100.0] * 5, [50.0] * 5, P99, resolution=1.0)
     assert (got.low, got.high) == pytest.approx((2 * 0.995 * 0.99, 2 / 0.995 / 0.99))
-    assert rounded([0.4] * 3, [1.0] * 3, 1.0).interval == (0.0, math.inf)
+    assert compared([0.4] * 3, [1.0] * 3, P99, resolution=1.0).interval == (0.0, math.inf)
 
 
 def test_a_lower_bound_on_one_side_is_in_no_margin_either() -> None:

@@ -19,7 +19,7 @@ from loomlab.report import page as report
 from loomlab.report.experiment import read_experiment, verdict_counts
 from loomlab.report.opening import Opening, caveats_of
 from loomlab.report.page import write_report
-from report_folder import HEADLINE, HOSTILE, PAIR, Page, edit, first_run, folder_of, hostile, page_of
+from report_folder import HEADLINE, HOSTILE, PAIR, Page, edit, first_run, folder_of, hostile, later, page_of
 from saying import exit_code
 
 SECTIONS = ["found", "charts", "results", "seconds", "caveats", "environment", "reproduce", "runs"]
@@ -179,6 +179,15 @@ def test_only_runs_whose_raw_files_are_as_they_were_judged_are_drawn_second_by_s
     (first_run(folder) / "raw" / "later").touch()
     assert page_of(folder).html.count('href="runs/1-') == 2
     assert len(read_experiment(folder).raw) == 3
+
+
+def test_a_block_that_took_hours_as_planned_is_not_torn(folder: Path) -> None:
+    edit(folder / "order.json", lambda order: [run.update(expected_s=3600) for run in order["runs"]])
+    edit(
+        folder / "summary.json",
+        lambda summary: [run.update(finished=later(run["started"], 7200)) for run in summary["runs"]],
+    )
+    assert [load.torn for load in read_experiment(folder).loads] == [{}]
 
 
 def test_requests_that_were_cut_off_leave_the_other_charts(folder: Path) -> None:

@@ -225,6 +225,7 @@ def refused(text: str) -> list[str]:
         (RATE_FILE, "connections: 1000", "connections: 1000001", "is 1000001: "),
         (RATE_FILE, "rate: 500/s\n  connections: 1000", LISTS, "load: only one of rate and connections"),
         (RATE_FILE, "duration: 60s", "duration: 0s", "load.duration is '0s': "),
+        (RATE_FILE, "duration: 60s", "duration: 1h", "load.duration is '1h': "),
         (RATE_FILE, "at: 20s\n    duration: 10s", "at: 20s\n    duration: 61s", "hangs.0.duration is 61: "),
         (RATE_FILE, "tool: vegeta", "tool: vegeta\ndelay: 300ms", "delay is '300ms': "),
         (LADDER_FILE, "[250/s, 500/s]", "[250/s, 250/s]", "load.rates is ['250/s', '250/s']: "),
