@@ -9,17 +9,24 @@ from typing import Any
 import pytest
 
 from abouts import HEADLINE
+from compared import compared
 from loads import load_of, rate
+<<<<<<< HEAD
 from loomlab.answer.comparisons import BLOCK_DEVIATION, expectation, shift_doubts, with_comparisons
+=======
+from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, expectation, with_comparisons
+>>>>>>> parent of d546c263 (Expect intervals by what three services against themselves showed alone, and read no earlier sweeps for it)
 from loomlab.answer.summary import summarise
 from loomlab.answer.text import footnotes
 from loomlab.records.contrasts import Comparison, Contrast
+from loomlab.records.files import write_json
 from loomlab.records.load import Closed, Shape, Users, UserStage
 from loomlab.records.models import Latency, Run, Summary, Verdict
 from loomlab.records.raw import LiveBytes
 from ordered import planned
 from saying import STOLEN, figures
 from test_summary import experiment, run
+from test_summary import run as run_record
 
 COSTS = {
     "tomcat-virtual": (0.240, 0.204, 0.220, 0.250, 0.206),
@@ -247,14 +254,44 @@ def test_an_approach_without_a_run_that_counts_is_named_by_what_there_is(tmp_pat
 PAIR: dict[str, Any] = {"verb": "sweep", "tool": "users", "approaches": ("tomcat-platform", "tomcat-virtual")}
 
 
+def swept(results: Path, name: str, ratios: tuple[float, ...], cpu: str = "here", partner: str | None = "b") -> None:
+    """The summary of a sweep with a block for each of these ratios."""
+    comparison = compared(ratios, (1.0,) * len(ratios))
+    contrast = Contrast(a="a", b="b", kind="controlled", differs=[], comparisons=[comparison])
+    (results / name).mkdir()
+    summary = Summary(
+        experiment=name, started=None, finished=None, notes=[], environment={"cpu_model": cpu}, contrasts=[contrast],
+        runs=[run_record(1, partner=partner)],
+    )  # fmt: skip
+    write_json(results / name / "summary.json", summary)
+
+
+def test_earlier_sweeps_in_slices_on_such_a_host_tell_how_far_blocks_are_apart(tmp_path: Path) -> None:
+    assert block_deviation(tmp_path, "here") is None
+
+    swept(tmp_path, "1-sweep-users-c1", (math.exp(-0.02), 1.0, math.exp(0.02)))
+    swept(tmp_path, "2-sweep-users-c1", (math.exp(-0.04), 1.0, math.exp(0.04)))
+    swept(tmp_path, "3-sweep-users-c1", (0.5, 1.0, 2.0), cpu="elsewhere")
+    swept(tmp_path, "4-sweep-ab-c1", (0.5, 1.0, 2.0), partner=None)
+    swept(tmp_path, "5-sweep-users-c1", (0.5, 2.0))
+    (tmp_path / "6-sweep-users-c1").mkdir()
+    (tmp_path / "6-sweep-users-c1" / "summary.json").write_text("{")
+    swept(tmp_path, "7-sweep-users-c1", (0.5, 1.0, 2.0))
+    summary = tmp_path / "7-sweep-users-c1" / "summary.json"
+    summary.write_text(summary.read_text().replace('"effect": 0.5', '"effect": -0.5'))
+
+    assert block_deviation(tmp_path, "here") == pytest.approx(math.sqrt((0.02**2 + 0.04**2) / 2))
+
+
 def test_a_plan_in_slices_says_how_wide_its_intervals_will_be(tmp_path: Path) -> None:
     order = planned(tmp_path, **PAIR)
-    said = expectation(order)
+    said = expectation(order, tmp_path)
 
     assert said is not None
     # Student's quantile of four degrees of freedom is 2.776
     assert f"± {100 * math.expm1(2.776 * BLOCK_DEVIATION / math.sqrt(5)):.1f} %" in said
     assert "With 5 blocks" in said
+<<<<<<< HEAD
     assert expectation(planned(tmp_path, **PAIR, repeats=2)) is None
     assert expectation(planned(tmp_path, **PAIR, design="alone")) is None
 
@@ -292,3 +329,7 @@ def test_neither_invalid_runs_nor_other_loads_tell_a_shift() -> None:
 def test_the_summary_tells_a_shift(tmp_path: Path) -> None:
     runs = summarise(experiment(tmp_path, shifting([0.09, 0.10, 0.08])), interrupted=False).runs
     assert all(run.verdict == "suspect" and "9.42 %" in run.reasons[-1] for run in runs if run.approach == "a")
+=======
+    assert expectation(planned(tmp_path, **PAIR, repeats=2), tmp_path) is None
+    assert expectation(planned(tmp_path, **PAIR, design="alone"), tmp_path) is None
+>>>>>>> parent of d546c263 (Expect intervals by what three services against themselves showed alone, and read no earlier sweeps for it)

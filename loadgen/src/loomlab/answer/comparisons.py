@@ -2,16 +2,24 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from statistics import fmean, variance
 
 from loomlab.answer.figures import CAPACITY, SUMMED_UP, Figure
 from loomlab.answer.loads import SHARE_UNIT, LoadGroup, counting, counting_try, load_groups, spoilt, tries_of
+from loomlab.basics.errors import ParseError
 from loomlab.basics.format import percent
 from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Comparison, Contrast
-from loomlab.records.models import Run
+from loomlab.records.files import read_record
+from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
+<<<<<<< HEAD
 from loomlab.run.staircase import STEP
+=======
+>>>>>>> parent of d546c263 (Expect intervals by what three services against themselves showed alone, and read no earlier sweeps for it)
 from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS, ComparedFigure, Observation, Pair
 from loomlab.statistics.paired import compare
 from loomlab.statistics.student import estimates, half_width
@@ -21,6 +29,7 @@ MEDIAN = 50
 DECLARED = {"controlled", "settings"}
 SHIFT_LIMIT = 0.04  # from the first half of the slices to the second: it moves the block's ratio by half of that
 BLOCK_DEVIATION = 0.043  # of a block's log ratio of CPU per request: three services against themselves, 64 blocks
+MOST_SWEEPS = 10  # the newest, that tell what the host shows
 
 
 def compared(
@@ -113,11 +122,31 @@ def shift_doubts(runs: Sequence[Run]) -> dict[str, str]:
     return doubts
 
 
-def expectation(order: Order) -> str | None:
+def block_deviation(results: Path, cpu_model: object) -> float | None:
+    """The standard deviation of a block's log ratio in earlier sweeps in slices on such CPUs; None without one."""
+    found: list[float] = []
+    for path in sorted(results.glob("*-*/summary.json"), reverse=True):
+        with suppress(OSError, ParseError, ValueError):  # a stranger's, in which effects may be below 0
+            summary = read_record(path, Summary)
+            if summary and summary.environment.get("cpu_model") == cpu_model:
+                found += [
+                    variance(math.log(block.effect) for block in one.blocks)
+                    for contrast in summary.contrasts
+                    for one in contrast.comparisons
+                    if one.figure == CPU_PER_REQUEST.name and len(one.blocks) >= FEWEST_BLOCKS
+                    if any(run.partner for run in summary.runs)
+                ]
+        if len(found) >= MOST_SWEEPS:
+            break
+    return math.sqrt(fmean(found)) if found else None
+
+
+def expectation(order: Order, results: Path) -> str | None:
     """How wide intervals will be, in a sentence; None of an order without pairs, or with too few blocks."""
     blocks = max(run.request.repeat for run in order.runs)
     if not order.runs[0].request.partner or blocks < FEWEST_BLOCKS:
         return None
-    percent = 100 * math.expm1(float(half_width(BLOCK_DEVIATION, blocks)))
-    basis = "three services against themselves on a 2-CPU host"
+    known = block_deviation(results, order.host.get("cpu_model"))
+    percent = 100 * math.expm1(float(half_width(known or BLOCK_DEVIATION, blocks)))
+    basis = "earlier sweeps on such a CPU" if known else "three services against themselves on a 2-CPU host"
     return f"With {blocks} blocks expect intervals of CPU per request of about ± {percent:.1f} % (from {basis})."

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 from xml.etree import ElementTree
 
-from loomlab.answer.comparisons import BLOCK_DEVIATION, compared
+from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, compared
 from loomlab.answer.figures import CAPACITY, CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, Figure
 from loomlab.answer.loads import load_groups, spoilt
 from loomlab.basics.format import signed
@@ -82,13 +82,14 @@ def _blocks_for(limit: Limit, one: Comparison) -> int | None:
     return next((count for count in every if float(half_width(deviation, count)) < distance), None)
 
 
-def chance_of_passing(order: Order) -> str | None:
+def chance_of_passing(order: Order, results: Path) -> str | None:
     """How likely the limit on CPU per request is held if nothing differs, in a sentence; None without such a limit."""
     blocks, loads = max(run.request.repeat for run in order.runs), max(run.request.cell for run in order.runs)
     shares = [limit.share for limit in order.limits if FIGURES[limit.figure] is CPU]
     if not shares or blocks < FEWEST_BLOCKS or not order.runs[0].request.partner:
         return None
-    chance = min(chance_within(math.log1p(share), BLOCK_DEVIATION, blocks) for share in shares) ** loads
+    deviation = block_deviation(results, order.host.get("cpu_model")) or BLOCK_DEVIATION
+    chance = min(chance_within(math.log1p(share), deviation, blocks) for share in shares) ** loads
     return f"If nothing differs, FAIL passes on CPU per request in {100 * chance:.0f} % of such experiments."
 
 

@@ -44,7 +44,7 @@ def plan_experiment(verb: str, tell: bool = False) -> None:
         folder = RESULTS / order.experiment
         (folder / "runs").mkdir(parents=True)
         write_json(order_file(folder), order)
-    expected = " ".join(filter(None, (expectation(order), chance_of_passing(order))))
+    expected = " ".join(filter(None, (expectation(order, RESULTS), chance_of_passing(order, RESULTS))))
     lines = description(order, expected) if tell else shell_lines(order, expected)
     print("\n".join(lines))  # noqa: T201
 
