@@ -11,11 +11,7 @@ import pytest
 from abouts import HEADLINE
 from compared import compared
 from loads import load_of, rate
-<<<<<<< HEAD
-from loomlab.answer.comparisons import BLOCK_DEVIATION, expectation, shift_doubts, with_comparisons
-=======
-from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, expectation, with_comparisons
->>>>>>> parent of d546c263 (Expect intervals by what three services against themselves showed alone, and read no earlier sweeps for it)
+from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, expectation, shift_doubts, with_comparisons
 from loomlab.answer.summary import summarise
 from loomlab.answer.text import footnotes
 from loomlab.records.contrasts import Comparison, Contrast
@@ -291,9 +287,8 @@ def test_a_plan_in_slices_says_how_wide_its_intervals_will_be(tmp_path: Path) ->
     # Student's quantile of four degrees of freedom is 2.776
     assert f"± {100 * math.expm1(2.776 * BLOCK_DEVIATION / math.sqrt(5)):.1f} %" in said
     assert "With 5 blocks" in said
-<<<<<<< HEAD
-    assert expectation(planned(tmp_path, **PAIR, repeats=2)) is None
-    assert expectation(planned(tmp_path, **PAIR, design="alone")) is None
+    assert expectation(planned(tmp_path, **PAIR, repeats=2), tmp_path) is None
+    assert expectation(planned(tmp_path, **PAIR, design="alone"), tmp_path) is None
 
 
 def shifting(shifts: Sequence[float | None], **changes: object) -> list[Run]:
@@ -329,7 +324,3 @@ def test_neither_invalid_runs_nor_other_loads_tell_a_shift() -> None:
 def test_the_summary_tells_a_shift(tmp_path: Path) -> None:
     runs = summarise(experiment(tmp_path, shifting([0.09, 0.10, 0.08])), interrupted=False).runs
     assert all(run.verdict == "suspect" and "9.42 %" in run.reasons[-1] for run in runs if run.approach == "a")
-=======
-    assert expectation(planned(tmp_path, **PAIR, repeats=2), tmp_path) is None
-    assert expectation(planned(tmp_path, **PAIR, design="alone"), tmp_path) is None
->>>>>>> parent of d546c263 (Expect intervals by what three services against themselves showed alone, and read no earlier sweeps for it)

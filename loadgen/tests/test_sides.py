@@ -246,9 +246,9 @@ def test_of_simulated_experiments_few_are_called_wrong(
 
 
 def test_how_likely_equals_pass_is_told_beforehand(tmp_path: Path) -> None:
-    order = compare(tmp_path, B="GC=g1", FAIL=CPU_LIMIT)
-    assert "95 %" in (chance_of_passing(order) or "")
-    assert chance_of_passing(order.model_copy(update={"limits": []})) is None
+    order = compare(tmp_path / "lab", B="GC=g1", FAIL=CPU_LIMIT)
+    assert "95 %" in (chance_of_passing(order, tmp_path) or "")
+    assert chance_of_passing(order.model_copy(update={"limits": []}), tmp_path) is None
 
 
 def test_each_limit_is_a_test_case(tmp_path: Path) -> None:

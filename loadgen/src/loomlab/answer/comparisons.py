@@ -16,10 +16,7 @@ from loomlab.records.contrasts import Comparison, Contrast
 from loomlab.records.files import read_record
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
-<<<<<<< HEAD
 from loomlab.run.staircase import STEP
-=======
->>>>>>> parent of d546c263 (Expect intervals by what three services against themselves showed alone, and read no earlier sweeps for it)
 from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS, ComparedFigure, Observation, Pair
 from loomlab.statistics.paired import compare
 from loomlab.statistics.student import estimates, half_width
