@@ -102,7 +102,7 @@ def test_what_was_full_gave_out_and_what_the_host_spoilt_says_nothing(
 )
 def test_a_bound_that_is_nearly_used_up_gave_out(bound: str, what: str) -> None:
     """By 100 requests a second that take half a second."""
-    rated = {"closed_model": False, "offered_rps": 100, "mean_ms": 500, "cpus_used": 0.5, "backend_pool": None}
+    rated: dict[str, Any] = {"closed_model": False, "offered_rps": 100, "mean_ms": 500, "cpus_used": 0.5}
     assert [*at_limit(run_of("app", **rated | {bound: 60}))] == []
     (gave_out,) = at_limit(run_of("app", **rated | {bound: 55}))
     assert what in gave_out
