@@ -19,6 +19,7 @@ from loomlab_dashboards.panels import (
 from loomlab_dashboards.queries import RUN, during_run, heap_limit, memory_limit, rate, total, while_run_goes
 from loomlab_dashboards.runs_table import runs
 
+NO_DATABASE = "No request asks the database."
 LAB = 'service=~"backend|loadgen"'
 PHASES = {"warm-up": SUSPECT, "measure": FINE, "collect": IDLE}
 course = partial(over_time, calcs=LAST_VALUE)
@@ -110,6 +111,23 @@ def _resources() -> Row:
     )
 
 
+def _database() -> Row:
+    pool = Text("Database pool", "The approach's connections to the database, and requests that wait for one.", "none")
+    wait = Text("Wait for the pool", "How long a request waited for a connection to the database, on average.", "s")
+    inside = Text("In the database", "Connections in a statement, by what they wait for, a lock for instance.", "none")
+    sizes = [Query(during_run(total(f"lab_database_{name}")), name) for name in ("connections", "active", "pending")]
+    waited, got = (rate(f"lab_database_wait_seconds_{part}") for part in ("sum", "count"))
+    active = 'sum by (wait_event_type) (pg_stat_activity_count{state="active", wait_event_type!=""})'
+    return Row(
+        "What did the database do?",
+        line(
+            course(pool, *sizes, empty=NO_DATABASE),
+            course(wait, Query(during_run(f"{waited} / ({got} > 0)")), empty=NO_DATABASE),
+            course(inside, Query(while_run_goes(active), "{{wait_event_type}}"), empty=NO_DATABASE),
+        ),
+    )
+
+
 def _phase(name: str, colour: str) -> dashboard.AnnotationQuery:
     phase = f'lab_run_phase{{phase="{name}"}} * on (service) group_left (run) lab_run_info{{{RUN}}} == 1'
     return annotation(f"Phase: {name}", phase, name, "{{run}}", colour)
@@ -125,5 +143,5 @@ def one_run() -> Json:
             newest("run", "Run", f'label_values({{{RUNS}, experiment=~"$experiment"}}, run)'),
         ],
         [*(_phase(name, colour) for name, colour in PHASES.items()), finished_runs(RUN)],
-        [_what_came_out(), _load(), _latency(), _resources()],
+        [_what_came_out(), _load(), _latency(), _resources(), _database()],
     )

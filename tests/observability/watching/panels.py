@@ -23,6 +23,7 @@ LIMIT = "limit"
 """The legend of a line that others may not cross."""
 NO_COLLECTION = "no garbage collection may fall into so small a load"
 NOTHING_WRONG = "nothing of the kind happens in a run that goes well"
+NO_DATABASE = "no request of the experiment asks the database"
 TAKEN = "other programs may take what is left"
 WAITING = "virtual threads that wait are not known to the JDK, and a small load leaves no others"
 
@@ -124,4 +125,7 @@ def _by_title(load: Load) -> Mapping[str, Plausible]:
         "Scrape duration": Plausible(0.002, 1.2),
         "Memory of the host": Plausible(256 * MIB, 200 * 1024 * MIB),
         "Cost of watching": Plausible(0.002, 0.5),
+        "Database pool": Plausible(1, 400, zero=NOTHING_WRONG, empty=NO_DATABASE),
+        "Wait for the pool": Plausible(0.001, 0.9, zero=NOTHING_WRONG, empty=NO_DATABASE),
+        "In the database": Plausible(0.1, 90, zero=NOTHING_WRONG, empty=NO_DATABASE),
     }
