@@ -234,7 +234,7 @@ summarise() { # CODE: writes and prints the table; gives the experiment's exit c
 # Removes what the experiment started; what was up before it is up again, with the settings of .env.
 restore() {
   export LAB_EXPERIMENT="" LAB_WERE_UP=""
-  rm -f "$OVERLAY" "$TARGETS"
+  rm -f "$OVERLAY" "$SCRAPED"
   docker volume rm "$RECORDINGS" >/dev/null 2>&1
   [ -z "$STARTED" ] || compose rm --stop --force ${LAB_DATABASE:+--volumes} $STARTED >/dev/null 2>&1
   [ -z "$STOPPED$UP_BEFORE" ] ||

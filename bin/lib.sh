@@ -6,7 +6,7 @@ umask go+rx                          # containers read results/ as other users
 LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
 METRICS_FOUND=$LAB_ROOT/.cache/container-metrics OVERLAY=$LAB_ROOT/.cache/experiment.yaml
-TARGETS=$LAB_ROOT/prometheus/targets/subject.json # of a service of the user's, for Prometheus
+SCRAPED=$LAB_ROOT/prometheus/targets/subject.json # of a service of the user's, for Prometheus
 # Written by airgap/build; Compose itself finds it by the link, which it takes where there is no compose.override.yaml.
 STAND_INS=$LAB_ROOT/compose.stand-ins.yaml STAND_INS_LINK=$LAB_ROOT/docker-compose.override.yaml
 # For iptables: before Docker 28, neighbours of a host reach ports that it publishes on 127.0.0.1.

@@ -85,7 +85,7 @@ keep_of_killed() { # ID NAME SERVICE EXPERIMENT: the same for runs that are not 
 # refuses where another lab is up.
 clear_engine() {
   local id state experiment folder were_up name service results known="" cure="run make down there"
-  rm -f "$OVERLAY" "$TARGETS"
+  rm -f "$OVERLAY" "$SCRAPED"
   while IFS='|' read -r id state experiment folder were_up name service results; do
     if [ -n "$experiment" ]; then
       [ -n "$known" ] || say "experiment $experiment of $folder was killed: removing the containers it left"
