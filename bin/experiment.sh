@@ -61,10 +61,13 @@ write_engine_facts() {
  "cgroup": {{json .CgroupVersion}}, "runc": {{json .RuncCommit.ID}}') || return
   for service in ${APPROACHES//,/ } $(behind) loadgen; do images+=", \"$service\": \"$(image_id "$service")\""; done
   [ -z "$STOPPED" ] || notes="\"stopped for the experiment and started again after it: $STOPPED\""
-  rm -f "$file"
+  rm -f "$file.partial"
   printf '{%s,\n "inherited": {"MAX_CONNECTIONS": "%s", "BACKLOG": "%s"},\n "container_metrics": "%s",
  "stand_in_images": %s,\n "notes": [%s],\n "images": {%s}}\n' "$facts" "$MAX_CONNECTIONS" "$BACKLOG" "$(container_metrics)" \
-    "$(on_stand_ins && echo true || echo false)" "$notes" "${images#, }" >"$file"
+    "$(on_stand_ins && echo true || echo false)" "$notes" "${images#, }" >"$file.partial" ||
+    { rm -f "$file.partial" && return 1; }
+  sync "$file.partial" 2>/dev/null || true
+  mv -f "$file.partial" "$file"
 }
 
 start_beside() { # [--wait]: monitoring, backend and database; what was up before does not get the experiment's name

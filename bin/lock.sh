@@ -67,8 +67,8 @@ INSPECTED='[{"Image": {{json .Image}}, "RestartCount": {{.RestartCount}}, "State
 keep_container() { # ID RAW NAME: the log of a service's container, and, but of the load generator's, what became of it
   local inspected
   [ "$3" = loomlab ] || ! inspected=$(docker inspect --format "$INSPECTED" "$1" 2>/dev/null) ||
-    printf '%s\n' "$inspected" >"$2/container.json"
-  docker logs "$1" >"$2/$3.log" 2>&1 || true
+    { rm -f "$2/container.json" && printf '%s\n' "$inspected" >"$2/container.json"; }
+  rm -f "$2/$3.log" && docker logs "$1" >"$2/$3.log" 2>&1 || true
 }
 
 keep_of_killed() { # ID NAME SERVICE EXPERIMENT: the same for runs that are not judged, and through no link

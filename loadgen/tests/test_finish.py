@@ -185,6 +185,23 @@ def test_what_ran_before_a_resumption_stays_in_the_environment(tmp_path: Path) -
     assert doubt.endswith(": cpus, container_metrics, image of tomcat-virtual")
 
 
+@pytest.mark.parametrize("name", ["engine.json", "engine-20260102T000000Z.json"])
+def test_facts_of_the_engine_that_a_full_disk_cut_off_make_runs_suspect_and_cost_no_summary(
+    tmp_path: Path, name: str
+) -> None:
+    folder = experiment(tmp_path, "judged", "finished")
+    for each in ("engine.json", "engine-20260102T000000Z.json"):
+        write_json(folder / each, told({"backend": "c"}))
+    (folder / name).write_text('{"engine": "26.1')
+
+    summary = finish(folder)
+
+    assert summary.environment["images"] == {"backend": "c"}
+    (doubt,) = summary.environment["suspect"]
+    assert name in doubt
+    assert [doubt in run.reasons for run in summary.runs] == [True, True]
+
+
 @pytest.mark.parametrize("third", ["planned", "running"])
 def test_a_run_that_finished_and_was_not_judged_is_kept(tmp_path: Path, third: State) -> None:
     folder = experiment(tmp_path, "judged", "finished", third)

@@ -74,11 +74,14 @@ resuming() {
   resuming
   echo "its own" >"$BATS_TEST_TMPDIR/victim"
   ln -s "$BATS_TEST_TMPDIR/none" "$EXPERIMENT/engine.json"
+  ln -s "$BATS_TEST_TMPDIR/victim" "$EXPERIMENT/engine.json.partial"
+  stub sync '[ -L "${1%.partial}" ] && grep -q "\"images\".*}}$" "$1" && echo "$1" >'"$BATS_TEST_TMPDIR/synced"
   ln -s "$BATS_TEST_TMPDIR/victim" "$EXPERIMENT/.again"
   begin_experiment 2>/dev/null
   wait "$BACKGROUND"
   [ "$(cat "$BATS_TEST_TMPDIR/victim")" = "its own" ]
   [ ! -e "$BATS_TEST_TMPDIR/none" ]
+  grep -qx "$EXPERIMENT/engine.json.partial" "$BATS_TEST_TMPDIR/synced" # before it takes the link's place
   grep -q '^{"engine": "28",' "$EXPERIMENT/engine.json"
   grep -q '"inherited": {"MAX_CONNECTIONS": "1", "BACKLOG": "2"}' "$EXPERIMENT/engine.json"
   grep -q '"images": {"backend": "", "loadgen": ""}}' "$EXPERIMENT/engine.json"
@@ -91,6 +94,27 @@ resuming() {
   run begin_experiment
   [ "$status" -eq 4 ]
   [ ! -e "$EXPERIMENT/engine.json" ]
+}
+
+@test "where facts of the engine cannot be written, no half of them is left" {
+  resuming
+  [ -e /dev/full ] || skip "needs /dev/full"
+  printf() { [[ $1 != {* ]] && builtin printf "$@" || builtin printf "$@" >/dev/full; }
+  echo 1 >"$EXPERIMENT/engine.json"
+  run begin_experiment
+  [ "$status" -eq 4 ]
+  [ "$(cd "$EXPERIMENT" && echo *)" = "engine.json runs" ]
+}
+
+@test "what is kept of a container takes the place of a link" {
+  resuming
+  mkdir "$EXPERIMENT/raw"
+  echo "its own" >"$BATS_TEST_TMPDIR/victim"
+  ln -s "$BATS_TEST_TMPDIR/victim" "$EXPERIMENT/raw/a.log"
+  ln -s "$BATS_TEST_TMPDIR/victim" "$EXPERIMENT/raw/container.json"
+  keep_container 0123456789ab "$EXPERIMENT/raw" a
+  [ "$(cat "$BATS_TEST_TMPDIR/victim")" = "its own" ]
+  [ ! -L "$EXPERIMENT/raw/a.log" ] && [ ! -L "$EXPERIMENT/raw/container.json" ]
 }
 
 # What is left of the experiment's folder where its verb failed before its first run.

@@ -131,19 +131,29 @@ def environment_of(experiment_dir: Path) -> dict[str, Any]:
 
 
 def _engine(experiment_dir: Path) -> dict[str, Any]:
-    """The newest facts; `suspect`: in a sentence, what of them was another before the experiment was resumed."""
-    facts = _facts(experiment_dir / "engine.json")
+    """The newest facts; `suspect`: in sentences, what of them was another before the experiment was resumed, and which
+    file is damaged."""
+    facts: dict[str, Any] = {}
     changed: dict[str, None] = {}
-    for path in sorted(experiment_dir.glob("engine-*.json")):
-        later = _facts(path)
+    doubts: list[str] = []
+    for path in [experiment_dir / "engine.json", *sorted(experiment_dir.glob("engine-*.json"))]:
+        try:
+            later = _facts(path)
+        except ParseError:  # the host's shell writes it
+            doubts.append(f"{path.name} is damaged: what of the host, the engine and the images was another is not known")
+            continue
+        if not facts:
+            facts = later
+            continue
         images, later_images = facts.get("images", {}), later.get("images", {})
         changed |= dict.fromkeys(name for name in SAME if facts.get(name) != later.get(name))
         others = (name for name, image in later_images.items() if images.get(name, image) != image)
         changed |= dict.fromkeys(f"image of {service}" for service in others)
         notes = list(dict.fromkeys([*facts.get("notes", []), *later.get("notes", [])]))
         facts |= later | {"images": images | later_images, "notes": notes}
-    text = f"the experiment was resumed on a changed host or with changed images: {', '.join(changed)}"
-    return facts | ({"suspect": [text]} if changed else {})
+    if changed:
+        doubts.append(f"the experiment was resumed on a changed host or with changed images: {', '.join(changed)}")
+    return facts | ({"suspect": doubts} if doubts else {})
 
 
 def _facts(path: Path) -> dict[str, Any]:
