@@ -140,7 +140,7 @@ def _engine(experiment_dir: Path) -> dict[str, Any]:
         try:
             later = _facts(path)
         except ParseError:  # the host's shell writes it
-            doubts.append(f"{path.name} is damaged: what of the host, the engine and the images was another is not known")
+            doubts.append(f"{path.name} is damaged, so it is not known on which engine and images runs were made")
             continue
         if not facts:
             facts = later
