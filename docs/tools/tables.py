@@ -119,13 +119,19 @@ def faults() -> list[str]:
         "|---|---|--:|--:|--:|--:|---|---|",
     ]
     for (mode, kind), tries in sorted(kinds.items()):
-        bad = [sum(bool(one.get(name)) for one in tries) for name in ("lost", "wrong", "left")]
+        bad = [sum(_times(one.get(name)) for one in tries) for name in ("lost", "wrong", "left")]
         days, seeds = sorted({one["ended"][:10] for one in tries}), sorted({one["seed"] for one in tries})
         if 2 < len(seeds) == seeds[-1] - seeds[0] + 1:
             seeds = [f"{seeds[0]} to {seeds[-1]}"]
-        told = [len(tries), *bad, ", ".join(days), ", ".join(map(str, seeds))]
+        count = sum(one.get("tries", 1) for one in tries)
+        told = [f"{count:,}", *bad, ", ".join(days), ", ".join(map(str, seeds))]
         rows.append("| " + " | ".join([mode, kind, *map(str, told)]) + " |")
     return rows
+
+
+def _times(told: object) -> int:
+    """A number of times, or what went wrong once, if anything."""
+    return told if isinstance(told, int) else bool(told)
 
 
 TABLES: dict[str, Callable[[], list[str]]] = {

@@ -1,7 +1,7 @@
 """Reads files of others that are damaged at random: each is read, or refused with an error of the lab's own.
 
-`fuzz.py SEED CASES OUT` keeps in OUT the first damaged file of each kind of failure; `fuzz.py FILE` reads one of these
-again, and shows where it fails."""
+`fuzz.py SEED CASES OUT` keeps in OUT the first damaged file of each kind of failure, and a line of tries.jsonl;
+`fuzz.py FILE` reads one of these files again, and shows where it fails."""
 
 import gzip
 import io
@@ -21,24 +21,28 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from copy import deepcopy
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from loomlab.answer.summary import finish, summarise
+from loomlab.answer.summary import finish, resume, summarise
 from loomlab.basics.errors import LoomlabError
 from loomlab.judge.judge import judged
 from loomlab.plan.requests import targets_of
 from loomlab.plan.scenarios import Scenario
 from loomlab.records.files import RunFiles, parse
+from loomlab.records.order import changing
+from loomlab.report.experiment import beside, read_experiment
 from loomlab.report.page import write_report
 from loomlab.run.management import exposed_values
 from loomlab.run.prometheus import UnreachableError
 from loomlab.show.server import metrics_of
 from loomlab.tools.known import KNOWN, tool
 from loomlab.tools.programs import COLUMNS
+from ordered import TWO_CPUS, lab_in
 from rawrun import RawRun
 from report_folder import PAIR, folder_of
 from test_strangers import made
@@ -93,11 +97,17 @@ def targets(scratch: Path) -> Iterator[tuple[str, Target]]:
         runs[name] = files_of(scratch / name)
     yield from ((f"judge-{name}", Target(files, judge, 0.5)) for name, files in runs.items())
     yield from ((f"read-{name}", Target(left_by(name), partial(read, name), 8)) for name in KNOWN)
-    yield "finish", Target(files_of(made(scratch, runs=2)), finish, 1, writes=True)
+    killed = made(scratch, runs=2)
+    yield "finish", Target(files_of(killed), finish, 1, writes=True)
+    with changing(killed) as order:
+        order.runs[1].state = "planned"
+    again = partial(resume, host=TWO_CPUS, lab=lab_in(scratch / "lab"))
+    yield "resume", Target(files_of(killed), again, 0.5, writes=True)
     folder = folder_of(scratch, PAIR, repeats=3)
     records = files_of(folder, "*.json")
     yield "summarise", Target(records, partial(summarise, interrupted=False), 1, writes=True)
     yield "report", Target(files_of(folder), write_report, 0.02, writes=True)
+    yield "beside", Target(records, twice, 0.5)
     yield "metrics", Target({f"{folder.name}/{name}": text for name, text in records.items()}, metrics, 2)
     yield "page", Target({"page": (GOLDEN / "backend-metrics.txt").read_bytes()}, page, 2)
     yield "requests", Target({"mix.yaml": MIX, "ids.csv": b"id,name\n1,a\n2,b\n", "order.json": b"{}"}, requests, 2)
@@ -124,6 +134,10 @@ def left_by(name: str) -> dict[str, bytes]:
 
 def read(name: str, raw: Path) -> object:
     return tool(name).report(raw), tool(name).requests(raw, 5)
+
+
+def twice(folder: Path) -> object:
+    return beside(read_experiment(folder), read_experiment(folder))
 
 
 def metrics(folder: Path) -> object:
@@ -263,6 +277,10 @@ def main(words: Sequence[str]) -> int:
     told = f"seed {seed}: {count:,} cases, {found['read']:,} read, {found['refused']:,} refused"
     print(f"{told}, {sum(failed.values()):,} failed in {len(failed)} kinds")  # noqa: T201
     print("".join(f"  {times:,} × {kind}, kept in {out}\n" for kind, times in failed.items()), end="")  # noqa: T201
+    ended = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    tried = {"mode": "fuzz", "kind": "files", "seed": seed, "ended": ended, "tries": count}
+    with (out / "tries.jsonl").open("a", encoding="utf-8") as tries:
+        tries.write(json.dumps(tried | {"wrong": sum(failed.values())}) + "\n")
     return 1 if failed else 0
 
 
