@@ -1,5 +1,6 @@
 """Runs of the real rates and users against a server that remembers what it was asked."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -24,6 +25,7 @@ from loomlab.tools.hey import Hey
 from loomlab.tools.programs import METRICS_PORT, LabUsers, Program, Vegeta
 from loomlab.tools.tool import Tool, ToolReport
 from misbehaving import BODY, Misbehaving, running
+from served import dripping
 from test_target import certified
 
 DELAY_S = 0.1
@@ -239,6 +241,34 @@ def test_what_went_wrong_is_told(
     assert connections in {None, server.connections}
     if path == "/never":
         assert all(1000 <= latency_ms < 1000 * SLACK_S for latency_ms in log.failed_latency_ms)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+ENDLESS = {
+    "a header that drips": (HEAD + b"X: ", b"x", 0.05),
+    "headers": (HEAD, b"X: x\r\n" * 10_000, 0.001),
+    "a body that drips": (HEAD + b"Content-Length: 9999\r\n\r\n", b"x", 0.05),
+    "a stream": (HEAD + b"\r\n", b"x" * 2**20, 0),
+    "a chunk": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n7FFFFFFFFFFFFFF0\r\n", b"x" * 2**20, 0),
+}
+MOST_KIB = 512 * 1024
+
+
+@pytest.mark.real_tool
+@pytest.mark.parametrize("answer", ENDLESS.values(), ids=ENDLESS)
+@pytest.mark.parametrize(("tool", "shape"), [(Vegeta(), rate(4, 1)), (LabUsers(), Closed(4, 1)), (Hey(), Closed(4, 1))])
+def test_an_answer_that_never_ends_is_a_failure_in_time_and_takes_no_more_memory(
+    tmp_path: Path, tool: Tool, shape: Shape, answer: tuple[bytes, bytes, float]
+) -> None:
+    with dripping(*answer) as server:
+        process = started(tool, loads.load_of(shape, 4, "/x", origin=server.origin), tmp_path)
+        _, code, used = os.wait4(process.pid, 0)
+    process.wait()
+    report, log = left(tool, tmp_path)
+
+    assert (code, len(log), sum(log.failures.values())) == (0, 0, 4)
+    assert report.duration_s is not None and report.duration_s < SLACK_S
+    assert used.ru_maxrss < MOST_KIB
 
 
 @pytest.mark.real_tool

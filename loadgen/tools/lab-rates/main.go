@@ -18,6 +18,9 @@ import (
 // firstWorkers may become as many as there may be connections, as soon as all are busy.
 const firstWorkers = 100
 
+// mostBytes of an answer are kept in memory, and counted; the others are read, too.
+const mostBytes = 4 << 20
+
 type load struct {
 	Origin      string `json:"origin"`
 	TimeoutMs   int    `json:"timeout_ms"`
@@ -69,6 +72,7 @@ func run(loadPath, rowsPath, reportPath string) error {
 		vegeta.Redirects(vegeta.NoFollow),
 		vegeta.Proxy(nil),
 		vegeta.HTTP2(false),
+		vegeta.MaxBody(mostBytes),
 	)
 	paced := newLadder(asked.Steps)
 	// The pacer does not ask when to stop while all connections are busy.
