@@ -185,8 +185,9 @@ def test_where_only_the_warm_up_is_known_a_process_begins_at_half_of_its_cpu(tmp
     assert found.trials[0].rate_rps == rate_of(rung_of(250))
 
 
+@pytest.mark.parametrize("damaged", [False, True])
 def test_a_search_begins_by_the_first_that_found_something_and_what_was_not_made_is_planned_no_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bool
 ) -> None:
     order = order_of(tmp_path / "lab", REPEATS="3", SEED="1")
     folder = tmp_path / order.experiment
@@ -201,6 +202,8 @@ def test_a_search_begins_by_the_first_that_found_something_and_what_was_not_made
         run.files.raw.mkdir(parents=True)
     for run, rps in ((runs[0], None), (runs[4], 700.0)):
         write_json(run.files.capacity, Capacity(objectives=OBJECTIVES, rps=rps))
+    if damaged:
+        runs[0].files.capacity.write_text("{")
     known: list[float | None] = []
 
     def search(own: Any, _: object, known_rps: float | None) -> Any:

@@ -1,12 +1,13 @@
 """The commands that load an approach."""
 
 import time
+from contextlib import suppress
 from itertools import batched
 from pathlib import Path
 
 import typer
 
-from loomlab.basics.errors import EXIT_INTERRUPTED, CannotMeasureError
+from loomlab.basics.errors import EXIT_INTERRUPTED, CannotMeasureError, ParseError
 from loomlab.basics.waves import LONGEST_RUN_S
 from loomlab.judge.trial import assess
 from loomlab.records.capacity import Capacity
@@ -77,7 +78,7 @@ def _search(runs: list[Measurement]) -> bool:
     set_state(first.run_dir, "running")
     beside = [path for path in first.run_dir.parent.iterdir() if path.name.partition("-")[2] == first.request.name]
     beside.sort(key=lambda path: int(path.name.partition("-")[0]))
-    found = [read_record(RunFiles(path).capacity, Capacity) for path in beside if path != first.run_dir]
+    found = [_found_by(path) for path in beside if path != first.run_dir]
     finished = CapacitySearch(runs, assess, next((one.rps for one in found if one and one.rps), None)).run()
     if not finished:
         return False
@@ -88,6 +89,13 @@ def _search(runs: list[Measurement]) -> bool:
         with changing(first.run_dir.parent.parent) as order:
             order.runs = [run for run in order.runs if run.run not in lacking]
     return True
+
+
+def _found_by(run_dir: Path) -> Capacity | None:
+    """What a search found; None where there is nothing of it, or nothing that can be read."""
+    with suppress(ParseError):
+        return read_record(RunFiles(run_dir).capacity, Capacity)
+    return None
 
 
 def warm_backend(delay: str = "300", cap_s: float = 30) -> None:
