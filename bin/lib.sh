@@ -98,6 +98,10 @@ loomlab() {
   return $code
 }
 
+older() { # VERSION THAN: by the first three numbers
+  [ "$(printf '%s\n' "$2" "${1#v}" | sed 's/[-+~].*//' | sort -t. -k1,1n -k2,2n -k3,3n | sed -n 1p)" != "$2" ]
+}
+
 is_linux() { [ "$(uname -s)" = Linux ]; }
 is_root() { [ "$(id -u)" -eq 0 ]; }
 is_wsl() { grep -qi microsoft "$HOST_ROOT/proc/version" 2>/dev/null; }

@@ -18,6 +18,8 @@ setup() {
       "volume inspect held") ;;
       "info --format {{.DockerRootDir}}") echo /data/docker ;;
       "info --format {{.Name}} {{.SecurityOptions}}") echo "$ENGINE_NAME $SECURITY" ;;
+      "info --format {{.CgroupVersion}}") echo "${CGROUP:-1}" ;;
+      version*runc*) echo "${RUNC:-}" ;;
       "info --format"*) echo "$ENGINE 28.5.1" ;;
       "context inspect"*) echo unix:///run/user/1000/docker.sock ;;
       ps*) echo "${UP:-}" ;;
@@ -88,6 +90,21 @@ asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut 
   [ "$(found ENGINE_SOCKET)" = /run/user/1000/docker.sock ]
   DOCKER_HOST=tcp://127.0.0.1:2375 "$LAB/bin/metrics"
   [ "$(found ENGINE_SOCKET)" = /var/run/docker.sock ]
+}
+
+# weight_is WEIGHT FORMULA: of the backend, by its shares, in awk.
+weight_is() {
+  "$LAB/bin/metrics" --again
+  [ "$(awk -v shares="$(found ENGINE_BACKEND_SHARES)" "BEGIN { bits = log(shares) / log(2); print int($2) }")" = "$1" ] || { found ENGINE_BACKEND_SHARES; return 1; }
+}
+
+@test "the backend has eight times the weight of others, on either version of cgroups and by either formula of runc" {
+  weight_is 8 "shares / 1024"
+  export CGROUP=2
+  RUNC=1.1.15 weight_is 800 "1 + (shares - 2) * 9999 / 262142"
+  RUNC=1.3.1+ds1 weight_is 800 "1 + (shares - 2) * 9999 / 262142"
+  RUNC=1.3.2 weight_is 800 "10 ^ ((bits ^ 2 + 125 * bits) / 612 - 7 / 34) + 0.999"
+  RUNC=1.4.0-rc.1 weight_is 800 "10 ^ ((bits ^ 2 + 125 * bits) / 612 - 7 / 34) + 0.999"
 }
 
 @test "what was started for the question is removed, and what was up before stays" {
