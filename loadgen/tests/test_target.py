@@ -1,5 +1,6 @@
 """What the lab does not run: what is planned and started of it, how it is asked beforehand, and what its runs tell."""
 
+import json
 import ssl
 import subprocess
 from pathlib import Path
@@ -15,10 +16,10 @@ from loomlab.records.endpoints import NO_DELAY
 from loomlab.records.files import write_json
 from loomlab.records.models import Foreign
 from loomlab.records.order import Order, order_file
-from loomlab.run.console import Stop
+from loomlab.run.console import Progress, Stop
 from loomlab.run.foreign import Target
 from loomlab.run.management import Process, probe
-from loomlab.tools.programs import Vegeta
+from loomlab.run.measure import Measurement
 from misbehaving import running
 from ordered import STAMP, TWO_CPUS, lab_in
 from rawrun import RawRun, load
@@ -221,9 +222,13 @@ def test_other_programs_on_the_generators_cpus_and_a_busy_generator_are_found(tm
     assert run.judged(tmp_path / "elsewhere").verdict == "valid"
 
 
-def test_no_port_of_the_host_is_taken_for_live_figures(tmp_path: Path) -> None:
-    load = planned(tmp_path, "run-vegeta", RATE="10").runs[0].request.load
-    tool = Vegeta()
-    tool.counter = None
-    tool.command(load, tmp_path)
-    assert '"metrics_port":0' in (tmp_path / "vegeta-load.json").read_text().replace(" ", "")
+def test_no_port_of_the_host_is_taken_for_live_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = planned(tmp_path, "run-vegeta", RATE="10").runs[0].request
+    opened: list[object] = []
+    monkeypatch.setattr("loomlab.run.live.start_http_server", lambda *port, **_: opened.append(port))
+    run = Measurement(request, tmp_path / "runs" / "1-x", NOBODY, Stop(), Progress())
+    run.live.phase("measure")
+    run.tool.command(request.load, tmp_path)
+
+    assert opened == []
+    assert json.loads((tmp_path / "vegeta-load.json").read_text())["metrics_port"] == 0

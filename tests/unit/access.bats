@@ -3,16 +3,17 @@
 
 load ../helpers
 
-# config: the whole of compose.yaml, with .env and the environment filled in.
-config() { docker compose --file "$LAB_ROOT/compose.yaml" --profile '*' config --format json; }
+# config [OPTIONS]: the whole of compose.yaml, with .env and the environment filled in.
+config() { docker compose --file "$LAB_ROOT/compose.yaml" "$@" --profile '*' config --format json; }
 
 setup_file() {
   unset GRAFANA_ADMIN_PASSWORD
   config >"$BATS_FILE_TMPDIR/without"
   GRAFANA_ADMIN_PASSWORD=opensesame config >"$BATS_FILE_TMPDIR/with"
+  config --file "$LAB_ROOT/compose.engine.yaml" >"$BATS_FILE_TMPDIR/exporter"
 }
 
-# setting FILTER [with]: jq on the configuration, without or with a password for Grafana.
+# setting FILTER [with | exporter]: jq on the configuration, without or with a password for Grafana, or with the lab's own exporter.
 setting() { json "$1" "$BATS_FILE_TMPDIR/${2:-without}"; }
 
 # grafana_says SECTION KEY VALUE: grafana.ini does.
@@ -31,6 +32,11 @@ grafana_says() {
   local sockets='select(.source | test("docker.sock|^/(var/)?run$|^/$"))'
   [ "$(setting "[.services | to_entries[] | select([.value.volumes // [] | .[] | $sockets] != []) | .key] | join(\" \")")" = cadvisor ]
   [ "$(setting "[.services.cadvisor.volumes[].read_only] | unique | tojson")" = "[true]" ]
+}
+
+@test "of the host, the exporter in cAdvisor's place sees the engine's socket alone, read-only" {
+  [ "$(setting '.services.cadvisor.volumes | map("\(.target) \(.read_only)") | join(" ")' exporter)" = "/var/run/docker.sock true" ]
+  [ "$(setting '.services.cadvisor | .read_only, .cap_drop == ["ALL"], .cap_add, .devices' exporter | paste -sd' ' -)" = "true true null null" ]
 }
 
 @test "every part has a limit of processes, and of memory with swap" {
