@@ -3,8 +3,8 @@
 
 MINE=""
 # A checksum, because results/ may be handed on, and whose machine-id that is nobody else should know. Clones of a machine share it,
-# and hosts may share results/.
-HOST_ID=$({ cat /etc/machine-id || readlink /proc/self/ns/pid; hostname; cat /sys/class/net/*/device/net/*/address; } 2>/dev/null |
+# and hosts may share results/; of another namespace no process is seen.
+HOST_ID=$({ cat /etc/machine-id; readlink /proc/self/ns/pid; hostname; cat /sys/class/net/*/device/net/*/address; } 2>/dev/null |
   cksum | tr ' ' -) || true
 
 # began PROCESS: when, in any zone and language; nothing if there is none, or one that has ended (Z) and waits for its parent.
@@ -49,13 +49,13 @@ take_lock() { # WHAT: refuses where another process has the engine; processes st
 
 release_lock() { [ -z "$MINE" ] || docker volume rm "$MINE" >/dev/null 2>&1 || true; MINE=""; }
 
-# An option of loomlab's for each experiment whose process runs, maybe on another host that shares results/.
+# Experiments whose process runs, maybe on another host that shares results/; loomlab leaves what has an .owner alone.
 others_at_work() {
   local owner folder
   for owner in "$LAB_RESULTS"/*/.owner; do
     folder=${owner%/*}
     [[ ${folder##*/} =~ ^$WORD$ && -f $owner && ! -L $owner && ! -L $folder ]] || continue
-    if is_live "$(head -c 300 "$owner" 2>/dev/null)"; then echo "--leave ${folder##*/}"; else rm -f "$owner" || true; fi
+    if is_live "$(head -c 300 "$owner" 2>/dev/null)"; then echo "${folder##*/}"; else rm -f "$owner" || true; fi
   done
 }
 

@@ -12,9 +12,10 @@ import pytest
 from loomlab.answer.summary import finish, summarise, unfinished
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.cli.planning import print_table
+from loomlab.cli.results import resume_experiment
 from loomlab.judge.judge import judge_run
 from loomlab.records.files import checksum, read_json, write_json, write_text
-from loomlab.records.order import changing, order_file, read_order
+from loomlab.records.order import Order, changing, order_file, read_order
 from loomlab.report.page import write_report
 from ordered import planned, resume
 from rawrun import BEGIN, RawRun
@@ -294,15 +295,39 @@ def test_no_name_and_no_text_moves_a_terminal(tmp_path: Path, capsys: pytest.Cap
 
 def test_what_another_host_measures_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     theirs, killed = made(tmp_path), made(tmp_path, "20260102T000000Z")
+    (theirs / ".owner").write_text("another 1 0\n")
     before = checksum(theirs)
-    leave = ("--results", str(theirs.parent), "--leave", theirs.name, "--leave", "another")
 
-    assert exit_code("finish", *leave) == 0
-    assert exit_code("resume", theirs.name, *leave) == 2
+    assert exit_code("finish", "--results", str(theirs.parent)) == 0
+    assert exit_code("resume", theirs.name, "--results", str(theirs.parent)) == 2
 
     assert capsys.readouterr().err.count(f"rm results/{theirs.name}/.owner") == 2
     assert checksum(theirs) == before
     assert (killed / "summary.json").exists()
+
+
+def test_who_resumes_an_experiment_has_it_before_anything_of_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, seen = made(tmp_path), list[str]()
+
+    def resumed(folder: Path, *_: object) -> Order:
+        seen.append((folder / ".owner").read_text())
+        if len(seen) > 1:
+            raise UsageError("It cannot be planned.")
+        return read_order(folder)
+
+    for name, stand_in in (("resume", resumed), ("this_host", Path), ("Lab", Path)):
+        monkeypatch.setattr(f"loomlab.cli.results.{name}", stand_in)
+
+    resume_experiment(folder.name, folder.parent, "me 1 0")
+    with pytest.raises(UsageError, match=r"rm results/.*/\.owner"):
+        resume_experiment(folder.name, folder.parent, "another 1 0")
+    assert seen == ["me 1 0\n"]
+    (folder / ".owner").unlink()
+    with pytest.raises(UsageError, match="cannot be planned"):
+        resume_experiment(folder.name, folder.parent, "me 1 0")
+    assert not (folder / ".owner").exists()
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,8 @@ from loomlab.records.order import order_of, read_order, set_state
 
 RESULTS = Path("/results")
 Folder = Annotated[Path, typer.Argument(resolve_path=True)]  # as `latest` is a link
-Leave = Annotated[list[str] | None, typer.Option(help="Experiments that another host measures.")]
+Owner = Annotated[str, typer.Option(envvar="LAB_OWNER", help="Whose the experiment is, once it is planned again.")]
+OWNER = ".owner"  # in the folder of an experiment while it is measured
 LEFT = "{0} is being measured by another host: where that host is gone, rm results/{0}/.owner."
 
 
@@ -91,11 +92,11 @@ def _gate(experiment_dir: Path, summary: Summary) -> set[str]:
     return {one.result for one in outcomes}
 
 
-def finish_killed(results: Path = RESULTS, leave: Leave = None) -> None:
+def finish_killed(results: Path = RESULTS) -> None:
     """Judge and sum up what killed experiments left, but for those that another host measures."""
     failed = False
     for folder in killed(results):
-        if folder.name in (leave or ()):
+        if (folder / OWNER).exists():
             say(LEFT.format(folder.name))
             continue
         print(plain(f"{folder.name} was killed: judging and summing up what it left"))  # noqa: T201
@@ -136,18 +137,25 @@ def show_flip(measured: Annotated[list[str], typer.Argument(help="CONDITION=FOLD
     print("\n".join(told))  # noqa: T201
 
 
-def resume_experiment(name: str, results: Path = RESULTS, leave: Leave = None) -> None:
+def resume_experiment(name: str, results: Path = RESULTS, owner: Owner = "") -> None:
     """Plan the runs that an experiment lacks again, and print what the host's shell walks; `latest` is a name, too."""
     folder = unfinished(results, name)
-    if folder.name in (leave or ()):
-        raise UsageError(LEFT.format(folder.name))
     order = read_order(folder)
     # Of these a stranger's folder could start anything.
     foreign = any(run.request.foreign for run in order.runs)
     if order.sides or order.subject or foreign or {"REQUESTS_FILE", "JVM_OPTS"} & order.asked.keys():
         fact = f"{folder.name} is of make compare, of a service or requests of yours, or has JVM_OPTS"
         raise UsageError(f"{fact}, and is not resumed: start it again.")
-    print("\n".join(shell_lines(resume(folder, this_host(results), Lab()))))  # noqa: T201
+    try:
+        with (folder / OWNER).open("x", encoding="utf-8") as owned:
+            owned.write(f"{owner}\n")
+    except FileExistsError:
+        raise UsageError(LEFT.format(folder.name)) from None
+    try:
+        print("\n".join(shell_lines(resume(folder, this_host(results), Lab()))))  # noqa: T201
+    except BaseException:
+        (folder / OWNER).unlink()
+        raise
 
 
 def _show(folder: Path, summary: Summary) -> None:
