@@ -200,6 +200,18 @@ def test_a_phase_begins_at_once_and_then_speaks_now_and_then() -> None:
     ]  # fmt: skip
 
 
+def test_what_a_server_answered_moves_no_terminal() -> None:
+    stream, said = io.StringIO(), "it did not answer (\x1b]0;mine\x07\nloom-lab: all is well)"
+    progress = Progress(stream, "1/1 x")
+
+    progress.show("measure", said)
+    progress.say(said)
+
+    first, second = stream.getvalue().splitlines()
+    assert first.endswith(second)
+    assert not {"\x1b", "\x07"} & {*second}
+
+
 def test_a_terminal_keeps_one_line_of_progress() -> None:
     stream = io.StringIO()
     progress = Progress(stream, "1/1 x", terminal=True)

@@ -5,6 +5,8 @@ import sys
 import time
 from typing import TextIO
 
+from loomlab.basics.format import plain
+
 TICK_S = 0.2
 PLAIN_EVERY_S, TERMINAL_EVERY_S = 5, 1
 CLEAR = "\r\033[K"
@@ -45,10 +47,10 @@ class Progress:
         if phase == self._phase and now - self._last < self._every_s:
             return
         self._phase, self._last = phase, now
-        self._write(f"{self._begin}{self._label}{phase}{how_far}  {text}{self._end}")
+        self._write(f"{self._begin}{self._label}{phase}{how_far}  {plain(text)}{self._end}")
 
     def say(self, message: str) -> None:
-        self._write(f"{self._begin}{message}\n")
+        self._write(f"{self._begin}{plain(message)}\n")
 
     def end(self) -> None:
         self._write(self._begin)
