@@ -284,7 +284,9 @@ class Run(Measured):
     gc: Gc
     jit_cpu_seconds: Figure | None = Field(None, description="CPU time of the JVM's compiler threads")
     virtual_threads_pinned: Counter | None = Field(None, description="Pins of more than 20 ms, as JFR counts them")
-    response_bytes_per_request: Figure | None = Field(None, description="As the tool counts: with headers ab alone; vegeta 4 MiB of an answer at most")
+    response_bytes_per_request: Figure | None = Field(
+        None, description="As the tool counts: with headers ab alone; vegeta 4 MiB of an answer at most"
+    )
     capacity: Capacity | None = Field(
         None, description="What a search found; the other figures are of its trial at capacity"
     )
