@@ -2,6 +2,7 @@
 
 import json
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -276,7 +277,10 @@ def test_earlier_sweeps_in_slices_on_such_a_host_tell_how_far_blocks_are_apart(t
     summary = tmp_path / "7-sweep-users-c1" / "summary.json"
     summary.write_text(summary.read_text().replace('"effect": 0.5', '"effect": -0.5'))
 
-    assert block_deviation(tmp_path, "here") == pytest.approx(math.sqrt((0.02**2 + 0.04**2) / 2))
+    other = tmp_path / "1-sweep-users-c1" / "summary.json"
+    other.write_text(other.read_text().replace('"experiment"', '"of_another_version": 1, "experiment"', 1))
+    with warnings.catch_warnings(action="error"):
+        assert block_deviation(tmp_path, "here") == pytest.approx(math.sqrt((0.02**2 + 0.04**2) / 2))
 
 
 def test_a_plan_in_slices_says_how_wide_its_intervals_will_be(tmp_path: Path) -> None:

@@ -339,6 +339,16 @@ def test_a_run_that_the_order_does_not_name_is_left_out_and_named(tmp_path: Path
     assert "3 more" in note
 
 
+def test_what_another_version_told_of_runs_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = made(tmp_path, runs=2)
+    finish(folder)
+    for verdict in folder.glob("runs/*/run.json"):
+        edit(verdict, lambda run: run.update(of_another_version=1))
+
+    assert exit_code("summarise", str(folder)) == 1
+    assert capsys.readouterr().err.count("of_another_version") == 1
+
+
 def test_a_verdict_of_another_run_is_none(tmp_path: Path) -> None:
     folder = made(tmp_path, runs=2)
     before = finish(folder).runs
