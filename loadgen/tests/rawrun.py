@@ -76,7 +76,7 @@ def metrics() -> dict[str, Any]:
     return {
         "containers": [
             cpu("app", ramp(APPROACH_CPU)), cpu("backend", ramp(BACKEND_CPU)), cpu("loadgen", ramp(GENERATOR_CPU)),
-            container("memory_rss", ramp(0)), container("threads", ramp(0)), container("oom_events_total", level(0)),
+            container("memory_rss", ramp(0)), container("threads", ramp(0)),
         ],
         "approach": [
             matrix("lab_requests_seconds_count", ramp(20), endpoint="/capabilities"),

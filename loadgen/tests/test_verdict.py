@@ -19,7 +19,6 @@ FIGURES: list[tuple[str, str, str, Any, Any, str]] = [
     ("too_many_errors", "invalid", "requests", 1, None, ""),
     ("container_failed", "invalid", "container_failure", None, "It was killed.", ""),
     ("process_restarted", "invalid", "process_restarts", 0, 1, "1 0"),
-    ("oom_killed", "invalid", "oom_kills", 0.0, 1.0, "1 0"),
     ("swapped", "suspect", "swapped_ratio", 0.01, 0.011, "1.1 1"),
     ("other_approach", "invalid", "other_approach", None, "'another'", ""),
     ("generator_cpus", "invalid", "generator_cpus_full", 0.10, 0.11, "95 11 10"),

@@ -81,7 +81,6 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
         "container_known": facts.container is not None,
         "container_failure": container_failure(facts.container, facts.start, facts.last_answer),
         "process_restarts": metrics.process_restarts(*span),
-        "oom_kills": series.total(metrics.container("oom_events_total"), *span),
         "swapped_ratio": ratio(*memory),
         "metrics_missing_ratio": fmean(
             [metrics.missing_ratio(approach, *each) for each in spans], [end - start or 1 for start, end in spans]

@@ -97,7 +97,6 @@ class Measured(Record):
     container_known: bool = Field(True, description="The container's state after the run was recorded")
     container_failure: str | None = None
     process_restarts: Counter | None = None
-    oom_kills: Figure | None = None
     swapped_ratio: Figure | None = Field(None, description="Memory of the process in swap ÷ its RSS, highest of each")
     metrics_missing_ratio: Figure = 1.0
     gc_share: Figure | None = Field(None, description="Of the run, in pauses")
