@@ -206,8 +206,7 @@ class RawRun:
     def ab_report(self) -> str:
         told = {
             "Time taken for tests": f"{SECONDS}.000 seconds", "Complete requests": len(self.rows) + self.unanswered,
-            "Failed requests": 0, "Keep-Alive requests": len(self.rows) + self.unanswered,
-            "Total transferred": "9 bytes",
+            "Failed requests": 0, "Total transferred": "9 bytes",
         } | self.report  # fmt: skip
         return "This is ApacheBench\n" + "".join(f"{name}:  {value}\n" for name, value in told.items())
 

@@ -201,7 +201,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda run: run.report.update({"Complete requests": 2000, "Keep-Alive requests": 2000}),
+        lambda run: run.report.update({"Complete requests": 2000}),
         lambda run: run.report.update({"Complete requests": len(run.rows)}) or run.rows.extend(run.rows[::40]),
         lambda run: run.tool.update(exit_code=-9),
     ],

@@ -59,7 +59,6 @@ FIGURES: list[tuple[str, str, str, Any, Any, str]] = [
     ("connections_idle", "suspect", "little_ratio", 0.991, 0.989, "1.1 1000 1"),
     ("connections_idle", "suspect", "little_ratio", 1.009, 1.011, "1.1 1000 1"),
     ("more_cpu_than_given", "suspect", "cpus_used", 1.05, 1.3, "1.30 1 5"),
-    ("keepalive_refused", "suspect", "keepalive_requests", 60_000, 59_999, "59999 60000"),
 ]  # fmt: skip
 
 
@@ -265,7 +264,7 @@ UNASKED = {"backend_calls": 0, "delay_asked": None, "backend_pool": 5}
 ONE_CALL = {"backend_calls": 1, "backend_requests_per_request": 1.0}
 LATE = {"backend_lateness_mean_ms": 20.0, "backend_lateness_p99_ms": 72.0}
 QUICK = fast(0.0) | {"mean_ms": 0.5, "p99_ms": 1.0, "p50_ms": 0.5, "backend_lateness_mean_ms": 0.001}
-SLOW_RATE = rate(20.0, offered_rps=20.0, counted_requests=1200, requests=1200, completed=1200, keepalive_requests=None)
+SLOW_RATE = rate(20.0, offered_rps=20.0, counted_requests=1200, requests=1200)
 FANNING_OUT = SLOW_RATE | {"at_once": 5, "backend_pool": 5000}
 RARE = rate(0.0, offered_rps=0.3, interior_s=50)
 ALL_HELD = OPEN | {"held_steps": (500.0, 1000.0)}

@@ -89,7 +89,6 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         "requests": requests,
         "errors": errors,
         "doubtful": logged.doubtful,
-        "completed": report.completed,
         "dropped": report.dropped,
         "keepalive_requests": report.keepalive_requests,
         "failures": dict(logged.failures),

@@ -63,7 +63,6 @@ class Measured(Record):
     requests: Counter | None = Field(None, description="Requests of the whole run, as the tool counts them")
     errors: Counter | None = None
     doubtful: Counter = Field(0, description="Answers that may have failed as well")
-    completed: Counter | None = None
     dropped: Counter | None = None
     keepalive_requests: Counter | None = None
     throughput_rps: Figure | None = None

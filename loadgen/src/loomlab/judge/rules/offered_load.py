@@ -235,13 +235,3 @@ def omission_possible(run: Measured) -> Iterator[str]:
         fact = f"Coordinated omission is possible: {what}, and a closed-model tool sends nothing meanwhile, so about"
         cure = f"(the limit is {percent(OMITTED_LIMIT)}): find what stalled, or offer a rate (make run-vegeta)."
         yield f"{fact} {omitted:,.0f} requests are missing, {percent(omitted / answered)} of those answered {cure}"
-
-
-@rule("suspect")
-def keepalive_refused(run: Measured) -> Iterator[str]:
-    """Answers that did not keep their connection open (only ab reports it)."""
-    skip_if(run.foreign, "a service of yours may close connections, which is part of its cost")
-    why = "the tool does not report it; opened connections are counted"
-    kept, completed = measured(run.keepalive_requests, why, UNFIT), measured(run.completed, why, UNFIT)
-    if kept < completed:
-        yield f"Only {kept} of {completed} answers kept their connection open: {limits.SEE_LOG}."
