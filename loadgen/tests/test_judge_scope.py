@@ -258,7 +258,7 @@ CASES: list[tuple[str, str, Change, Any, Any, str]] = [
     ("clock_stepped", "invalid", lambda run, off_s: run.metrics.update(clock_off_s=off_s), 0.5, 0.6, "0.6 0.5"),
     ("more_cpu_than_given", "suspect", overused, (1.04, 2), (1.3, 2), "1.30 1 5"),
     ("more_cpu_than_given", "suspect", overused, (0.52, 0.5), (0.54, 0.5), "0.54 0.5 5"),
-    ("warmup_failed", "suspect", warmup("failed"), False, True, "1"),
+    ("half_cold", "suspect", warmup("failed"), False, True, "1"),
 ]
 
 
