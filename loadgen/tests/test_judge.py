@@ -92,9 +92,9 @@ def test_high_water_marks_began_with_run(reset: bool, marks: tuple[float | None,
     ("missing", "failing", "not_known"),
     [
         (["app"], {"metrics_missing"}, set()),
-        (["app", "backend"], {"monitoring_gone"}, {"backend_quota", "backend_throttled"}),
-        (["backend"], set(), {"backend_quota", "backend_throttled"}),
-        (["loadgen"], set(), {"generator_quota", "generator_throttled"}),
+        (["app", "backend"], {"monitoring_gone"}, {"backend_throttled"}),
+        (["backend"], set(), {"backend_throttled"}),
+        (["loadgen"], set(), {"generator_throttled"}),
     ],
 )
 def test_samples_are_missing(missing: list[str], failing: set[str], not_known: set[str], tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_samples_are_missing(missing: list[str], failing: set[str], not_known: s
     rules = run.judged(tmp_path).rules
 
     assert failed(rules) & {"metrics_missing", "monitoring_gone"} == failing
-    assert {one for one in unknown(rules) if "_quota" in one or "_throttled" in one} == not_known
+    assert {one for one in unknown(rules) if "_throttled" in one} == not_known
 
 
 def test_an_endpoint_that_waits_in_the_server_does_not_depend_on_the_backends_delay(tmp_path: Path) -> None:

@@ -23,13 +23,11 @@ FIGURES: list[tuple[str, str, str, Any, Any, str]] = [
     ("other_approach", "invalid", "other_approach", None, "'another'", ""),
     ("generator_cpus", "invalid", "generator_cpus_full", 0.10, 0.11, "95 11 10"),
     ("generator_thread", "invalid", "generator_thread_full", 0.10, 0.11, "95 11 10"),
-    ("generator_quota", "invalid", "generator_quota_full", 0.10, 0.11, "95 11 10"),
     ("generator_wait_mean", "invalid", "generator_wait_mean_ms", 48.0, 48.1, "48.1 5.01 960 5"),
     ("generator_wait_p99", "invalid", "generator_wait_p99_ms", 120.0, 120.1, "120.1 10 1,200"),
     ("generator_throttled", "invalid", "generator_throttled", 0.05, 0.06, "6 5"),
     ("backend_throttled", "invalid", "backend_throttled", 0.05, 0.06, "6 5"),
     ("backend_cpus", "invalid", "backend_cpus_full", 0.10, 0.11, "95 11 10"),
-    ("backend_quota", "invalid", "backend_quota_full", 0.10, 0.11, "95 11 10"),
     ("backend_loop", "invalid", "backend_loop_full", 0.10, 0.11, "95 11 10"),
     ("backend_late_mean", "invalid", "backend_lateness_mean_ms", 16.0, 16.1, "16.1 3 5.03 960 5"),
     ("backend_late_p99", "invalid", "backend_lateness_p99_ms", 40.0, 40.4, "40.4 3 10.1 1,200 10"),
@@ -104,7 +102,6 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
         (f"database_{name}", "invalid", asking(figure, most), asking(figure, beyond), said)
         for name, figure, most, beyond, said in (
             ("cpus", "database_cpus_full", 0.10, 0.11, "95 11 10"),
-            ("quota", "database_quota_full", 0.10, 0.11, "95 11 10"),
             ("throttled", "database_throttled", 0.05, 0.06, "6 5"),
             ("connections", "database_connections", 449, 450, "450"),
         )
@@ -171,9 +168,9 @@ def test_every_rule_tells_what_it_found() -> None:
 MISSING: list[tuple[str, dict[str, Any]]] = [
     ("too_many_errors", {"errors": None}),
     ("generator_wait_p99", {"generator_wait_p99_ms": None}),
-    ("generator_quota generator_throttled", {"generator_measured": False}),
-    ("backend_quota backend_throttled", {"backend_measured": False}),
-    ("database_quota database_throttled", asking("database_measured", False)),
+    ("generator_throttled", {"generator_measured": False}),
+    ("backend_throttled", {"backend_measured": False}),
+    ("database_throttled", asking("database_measured", False)),
     ("database_connections", asking("database_connections", None)),
     ("database_connections", asking("database_most_connections", None)),
     ("database_checkpoints", asking("database_checkpoints", None)),
@@ -244,7 +241,7 @@ def test_companions_of_a_service_of_the_users_may_limit_the_run() -> None:
 
 
 def test_a_database_that_no_request_asks_limits_nothing() -> None:
-    assert not failed(judge(database_cpus_full=0.5, database_quota_full=0.5, database_throttled=0.5).rules)
+    assert not failed(judge(database_cpus_full=0.5, database_throttled=0.5).rules)
 
 
 @pytest.mark.parametrize(("rules", "missing"), MISSING)

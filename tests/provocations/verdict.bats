@@ -27,7 +27,7 @@ tell_try() {
   # shellcheck disable=SC2086
   start_lab $RUN CONCURRENCY=300
   provoke squeeze 0.15 container_of backend
-  judged invalid backend_quota backend_throttled backend_late_mean backend_late_p99
+  judged invalid backend_throttled backend_late_mean backend_late_p99
 }
 
 @test "an approach that is started again in mid-run" {
@@ -108,7 +108,7 @@ with socket.create_connection(("backend", 8080)) as backend:
   # shellcheck disable=SC2086  # one word a variable
   start_lab run-users $RUN CONCURRENCY=1000
   provoke squeeze 0.02 generator
-  judged invalid generator_quota generator_throttled half_cold
+  judged invalid generator_throttled half_cold
 }
 
 @test "a backend that fails one answer in five, and connections to it that end after each answer" {

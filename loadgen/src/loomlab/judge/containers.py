@@ -239,7 +239,6 @@ def _limits(facts: Facts, prefix: str, service: str, cpus: str) -> dict[str, Any
     quota = facts.metrics.quota(service, facts.start, facts.end)
     return {
         f"{prefix}_cpus_full": cpus_full_share(facts.host.samples, parse_cpu_list(cpus)),
-        f"{prefix}_quota_full": quota.full,
         f"{prefix}_throttled": quota.throttled,
         f"{prefix}_measured": quota.known,
     }

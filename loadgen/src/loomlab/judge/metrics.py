@@ -16,10 +16,9 @@ SCRAPED_S = 5.0  # so often the database is, by prometheus.yml
 
 
 class Quota(NamedTuple):
-    """Of a container: None without one, and of an amount as `full_share`."""
+    """Of a container: None without one."""
 
     cpus: float | None
-    full: float | None  # share of the time in which all of it was used
     throttled: float | None
     """Share of the elapsed periods; their counters appear with the quota, which may be set while the run goes."""
     known: bool  # whether CPU was recorded throughout, so that what has no figure has no quota
@@ -55,15 +54,14 @@ class Metrics:
         usage = self._cpu(service, start, end)
         limit, period = (series.latest(self.container(f"spec_cpu_{one}", service), end) for one in ("quota", "period"))
         cpus = series.ratio(limit, period) if limit and limit > 0 else None
-        full = full_share(series.stretches(usage, start, end, cpus)) if usage and cpus else None
         throttled, periods = (
             series.total(self.container(f"cpu_cfs_{name}_total", service), start, end, "seen")
             for name in ("throttled_periods", "periods")
         )
         times = [time for time, _ in usage.samples if start <= time <= end] if usage else []
-        known = self.cpu_seconds(start, end, service) is not None and (cpus is None or full is not None)
+        known = self.cpu_seconds(start, end, service) is not None
         known = known and series.missing_share(times, start, end) <= METRICS_MISSING_LIMIT
-        return Quota(cpus, full, series.ratio(throttled, periods), known)
+        return Quota(cpus, series.ratio(throttled, periods), known)
 
     def process_restarts(self, start: float, end: float) -> int | None:
         """How often the process's or the container's start time changed; None where neither was recorded."""
