@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from abouts import HEADLINE
+from abouts import ALL
 from compared import compared
 from loads import load_of, rate
 from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, expectation, shift_doubts, with_comparisons
@@ -47,7 +47,7 @@ def summed_up(folder: Path, repeats: int, changes: dict[str, dict[str, Any]] | N
                 made = {"run": name, "approach": approach, "repeat": repeat, "cell": cell}
                 made |= {"cpu_ms_per_request": costs[repeat - 1]} | (changes or {}).get(name, {})
                 runs.append(run(1, **made))
-    return summarise(experiment(folder, runs, abouts=[HEADLINE[one.approach] for one in runs]), interrupted=False)
+    return summarise(experiment(folder, runs, abouts=[ALL[one.approach] for one in runs]), interrupted=False)
 
 
 def of(summary: Summary, figure: str = "CPU per request", a: str = "tomcat-virtual", b: str = "tomcat-platform") -> Any:
@@ -224,9 +224,9 @@ def pair(summary: Summary) -> Contrast:
     ("about", "changes", "kind"),
     [
         ({"error": "refused"}, {}, "unknown"),
-        (HEADLINE["tomcat-virtual"], {}, "unknown"),
-        (HEADLINE["tomcat-platform"] | {"style": "idiomatic"}, {}, "stack"),
-        (HEADLINE["tomcat-platform"], {"response_bytes_per_request": 900.0}, "stack"),
+        (ALL["tomcat-virtual"], {}, "unknown"),
+        (ALL["tomcat-platform"] | {"style": "idiomatic"}, {}, "stack"),
+        (ALL["tomcat-platform"], {"response_bytes_per_request": 900.0}, "stack"),
     ],
     ids=["told nothing", "another model", "another style", "other bytes"],
 )

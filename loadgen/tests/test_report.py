@@ -103,7 +103,7 @@ def test_the_environment_is_what_was_recorded(page: Page) -> None:
 
     for words in (
         "CPU not recorded, 2 CPUs, 23.5 GiB, CPU governor not recorded", "kernel 6.18.44", "PLATFORM_THREADS",
-        "images backend 4a03f6", "heap 677 MiB at most", "arguments -XX:+UseParallelGC, ", "summary.json",
+        "images backend 4a03f6", "heap 878 MiB at most", "arguments -XX:+UseParallelGC, ", "summary.json",
         "server tomcat 11.0.27.0 tomcat 11.0.27.0 netty 4.2.18.Final netty 4.2.18.Final framework",
     ):  # fmt: skip
         assert words in environment
