@@ -113,10 +113,7 @@ def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
         opening=opening,
         table=table_lines(HEADINGS, [cells(run) for run in summary.runs], TEXT_COLUMNS),
         notes=footnotes(summary, contrasts=not opening),
-        lists={
-            "Steps, episodes and failures:": stretch_lines(summary.runs),
-            "Collector and compilers, over the whole run:": lines("collector.txt", runs=summary.runs),
-        },
+        stretches=stretch_lines(summary.runs),
         host=host_line(summary.environment),
     )
 
