@@ -204,18 +204,8 @@ def test_a_difference_between_the_approaches_makes_every_run_of_the_load_suspect
 @pytest.mark.parametrize(
     ("changes", "notes"),
     [
-        (
-            [{"live_requests": 1000, "style": "lean"}, {"tool": "users", "load": SOME_USERS, "style": "idiomatic"}],
-            ["ab was used in a closed", "users was used in", "Mem KiB is", "Style lean", "Style idiomatic"],
-        ),
-        (
-            [{"load": ONE_RATE, "live_requests": 1250}, {"load": ONE_RATE, "live_requests": 321}],
-            [
-                "ab was used in an open model",
-                "Mem KiB is",
-                "Mem KiB was measured with so many requests in flight: 1-tomcat-platform 1,250, 2-tomcat-platform 321.",
-            ],
-        ),
+        ([{}, {"tool": "users", "load": SOME_USERS}], ["ab was used in a closed", "users was used in", "Mem KiB is"]),
+        ([{"load": ONE_RATE}] * 2, ["ab was used in an open model", "Mem KiB is"]),
     ],
 )
 def test_how_figures_are_read_stands_once(tmp_path: Path, changes: list[dict[str, Any]], notes: list[str]) -> None:
