@@ -198,11 +198,6 @@ class RawRun:
             sample["cpus"][cpu][column] += spent
             sample["cpus"][cpu][IDLE] -= spent
 
-    def wait(self, by_second: Callable[[int], float]) -> None:
-        """Until that second the tool's thread waited so long for a CPU, in a hundred turns a second."""
-        for second, sample in zip(SAMPLED, self.samples, strict=True):
-            sample["tool_waits"]["1"] = [by_second(second), 100 * second]
-
     def ab_report(self) -> str:
         told = {
             "Time taken for tests": f"{SECONDS}.000 seconds", "Complete requests": len(self.rows) + self.unanswered,

@@ -97,20 +97,6 @@ def test_microhttps_three_are_controlled_where_they_share_a_client(client: str, 
     ]
 
 
-def test_answers_that_differ_make_it_a_contrast_of_stacks() -> None:
-    answer = Answer(status="HTTP/1.1 200 OK", headers=[], body_bytes=1, kept=True)
-    probes = [Probe(target="/", answers={"1.1": answer.model_copy(update={"kept": kept})}) for kept in (True, False)]
-    (kept,) = contrasts_of(subject(name, about(name), probe) for name, probe in zip(TOMCATS, probes, strict=True))
-    sizes = zip(TOMCATS, (150, 160), strict=True)
-    (long,) = contrasts_of(subject(name, about(name), response_bytes_per_request=size) for name, size in sizes)
-
-    assert [one.kind for one in (kept, long)] == ["stack", "stack"]
-    assert [(one.part, one.b, one.a) for one in (kept.differs[-1], long.differs[-1])] == [
-        ("keeping an HTTP/1.1 connection", "true", "false"),
-        ("the bytes of an answer", "150", "160"),
-    ]
-
-
 def test_pools_may_differ_from_load_to_load() -> None:
     small: dict[str, Any] = {"outbound__max_connections": 54, "outbound__max_connections_per_route": 54}
     told = [*map(named, TOMCATS), named(TOMCATS[0], cell=2, inbound__max_threads=50, **small)]

@@ -85,11 +85,6 @@ def test_what_a_side_sets_to_nothing_is_taken_from_it(tmp_path: Path) -> None:
     assert overlay(order)["tomcat-virtual-a"]["environment"]["LAB_JVM_OPTS"] == ""
 
 
-def test_a_side_sets_every_variable_of_its_container_that_the_lab_sets_so(tmp_path: Path) -> None:
-    own = overlay(compare(tmp_path, A="POOL=501", B="POOL=600"))["tomcat-virtual-b"]["environment"]
-    assert (own["LAB_BACKEND_CONNECTIONS"], own["LAB_DATABASE_POOL"]) == ("600", "600")
-
-
 def test_three_sides_are_measured_alone_and_one_that_is_left_out_is_the_approach_as_it_is(tmp_path: Path) -> None:
     order = compare(tmp_path / "three", A="GC=g1", B="GC=zgc", C="GC=serial", REPEATS="1")
     assert sorted(run.request.name[-1] for run in order.runs) == ["a", "b", "c"]
