@@ -7,7 +7,7 @@ load ../helpers
 # engine_says KEY=VALUE...: an engine that answers so; what is not given is that of a plain Linux host.
 engine_says() {
   local pair
-  printf '%s\n' version=28.5.1 'driver=overlay2 [[Backing Filesystem extfs]]' root=/var/lib/docker cgroup=2 CPUs=8 bytes=25769803776 \
+  printf '%s\n' version=28.5.1 'driver=overlay2 [[Backing Filesystem extfs]]' root=/var/lib/docker CPUs=8 bytes=25769803776 \
     'security=[name=seccomp,profile=builtin name=cgroupns]' cpuset=true cpus=true memory=true pids=true proxy= >"$BATS_TEST_TMPDIR/facts"
   echo 2.40.3 >"$BATS_TEST_TMPDIR/compose"
   echo v0.29.1 >"$BATS_TEST_TMPDIR/buildx"
@@ -39,7 +39,6 @@ host_has() {
 setup() {
   host_of 8 24000
   export HOST_ROOT=$BATS_TEST_TMPDIR/host PROMETHEUS_PORT=1 GRAFANA_PORT=2 RESULTS_PORT=3
-  host_has proc/cpuinfo $'processor : 0\nmodel name\t: AMD EPYC 9B14\nprocessor : 1\nmodel name\t: AMD EPYC 9B14'
   host_has proc/sys/vm/max_map_count 1048576
   host_has proc/sys/kernel/pid_max 4194304
   host_has proc/sys/kernel/threads-max 190000
@@ -82,7 +81,6 @@ nothing_broken() {
 @test "on macOS with the engine stopped no line is broken, and the memory is not known" {
   stub uname 'echo Darwin'
   stub docker 'exit 1'
-  stub sysctl 'echo Apple M3'
   run "$LAB_ROOT/bin/doctor"
   [ "$status" -eq 3 ]
   grep -qE '^will not work  engine +none answers: start Docker' <<<"$output"
@@ -91,7 +89,7 @@ nothing_broken() {
 }
 
 @test "doctor comes to its end where /proc and /sys tell nothing, and no line is broken" {
-  engine_says version= driver= cgroup= security=
+  engine_says version= driver= security=
   export HOST_ROOT=$BATS_TEST_TMPDIR/nothing PULL='no such host'
   run "$LAB_ROOT/bin/doctor"
   [[ $status -eq 3 || $status -eq 0 ]]
@@ -153,8 +151,8 @@ loopback() {
 }
 
 @test "what the engine does not tell is not known, and no line is broken" {
-  engine_says version= driver= cgroup= security=
-  says check_engine "caveat +engine +its version is not known" "caveat +image store +not known" "caveat +cgroup +version not known"
+  engine_says version= driver= security=
+  says check_engine "caveat +engine +its version is not known" "caveat +image store +not known"
   nothing_broken "$output"
 }
 
@@ -180,7 +178,7 @@ loopback() {
 @test "a governor that changes frequencies is a caveat" {
   engine_says
   host_has sys/devices/system/cpu/cpu0/cpufreq/scaling_governor powersave
-  says check_machine "caveat +governor +powersave: .*cpupower" "fine +CPU model +2 × AMD EPYC 9B14"
+  says check_machine "caveat +governor +powersave: .*cpupower"
   nothing_broken "$output"
 }
 
