@@ -246,7 +246,7 @@ def measured_on(host: dict[str, Any]) -> Callable[[Path], None]:
         (measured_on({"cpu_model": "EPYC"}), "another host"),
     ],
 )
-def test_what_is_damaged_or_of_another_host_is_left_out(tmp_path: Path, change: Callable[[Path], Any], why: str) -> None:
+def test_what_is_damaged_or_another_hosts_is_left_out(tmp_path: Path, change: Callable[[Path], Any], why: str) -> None:
     one = small(VALUE)
     folder, whole = made(tmp_path), made(tmp_path, "20260102T000000Z")
     for each in (folder, whole):
