@@ -116,16 +116,14 @@ def test_an_endpoint_that_waits_in_the_server_does_not_depend_on_the_backends_de
     assert failed(judged.rules) == {"other_backend_requests"}
 
 
-def test_a_tool_without_a_report_counts_what_the_server_answered(run_dir: Path) -> None:
+def test_of_a_tool_without_a_report_nothing_is_counted(run_dir: Path) -> None:
     (run_dir / "raw" / "ab.txt").write_text("Benchmarking app\napr_poll: The timeout specified has expired (70007)\n")
     (run_dir / "raw" / "ab-requests.tsv.gz").unlink()
 
     run = judge_run(run_dir)
 
     assert run.verdict == "invalid"
-    assert run.requests == pytest.approx(20 * SECONDS, abs=5)
-    assert run.errors is run.throughput_rps is run.latency_ms.mean is None
-    assert run.cpu_ms_per_request == pytest.approx(25, rel=0.01)
+    assert run.requests is run.errors is run.throughput_rps is run.latency_ms.mean is None
     assert "tool_failed" in failed(run.rules)
     assert "timeout specified has expired" in run.reasons[0]
 

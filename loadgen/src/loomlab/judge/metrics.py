@@ -11,7 +11,6 @@ from loomlab.judge.series import full_share
 from loomlab.records.models import Gc
 from loomlab.records.raw import MetricsLog, Series
 
-START_TIME = "process_start_time_seconds"
 SCRAPED_S = 5.0  # so often the database is, by prometheus.yml
 
 
@@ -65,7 +64,7 @@ class Metrics:
 
     def process_restarts(self, start: float, end: float) -> int | None:
         """How often the process's or the container's start time changed; None where neither was recorded."""
-        starts = [*self.process(START_TIME), *self.container("start_time_seconds")]
+        starts = [*self.process("process_start_time_seconds"), *self.container("start_time_seconds")]
         times = [series.values_within([start_time], start, end) for start_time in starts]
         return sum(before != after for each in times for before, after in itertools.pairwise(each)) if starts else None
 
@@ -108,10 +107,6 @@ class Metrics:
     def _of_database(self, name: str) -> list[Series]:
         return series.select(self._database, f"pg_{name}")
 
-    def served_requests(self, label: str, start: float, end: float) -> int | None:
-        count = self._events("lab_requests_seconds_count", start, end, endpoint=label)
-        return None if count is None else round(count)
-
     @property
     def of_jvm(self) -> bool:
         return any(one.labels.get("__name__", "").startswith("jvm_") for one in self._own)
@@ -141,12 +136,11 @@ class Metrics:
         """Growth of a counter that the approach's process tells, up to the last scrape of the window."""
         return series.total(self.process(name), start, self._last_scrape(end))
 
-    def _events(self, name: str, start: float, end: float, **labels: str) -> float | None:
+    def _events(self, name: str, start: float, end: float) -> float | None:
         """Growth of the approach's counters that appear with their first event; 0 when none has happened."""
-        alive = any(series.increase(beat, end, end) is not None for beat in self.process(START_TIME))
-        if not alive or not _scraped_before(self._own, start):
+        if not _scraped_before(self._own, start):
             return None
-        return series.total(series.select(self._own, name, **labels), start, end, "zero") or 0.0
+        return series.total(self.process(name), start, end, "zero") or 0.0
 
     def _last_scrape(self, end: float) -> float:
         return min(end, max((own.samples[-1][0] for own in self._own if own.samples), default=0.0))
