@@ -115,7 +115,7 @@ with socket.create_connection(("backend", 8080)) as backend:
   export KEEP_ALIVE_MS=1
   # shellcheck disable=SC2086
   start_lab $RUN APPROACH=webflux-netty DURATION=15s ERROR_SHARE=0.2
-  judged invalid too_many_errors other_backend_requests backend_reconnected connections_reopened few_waves
+  judged invalid too_many_errors other_backend_requests backend_reconnected connections_reopened short_interior
 }
 
 @test "a rate that is kept on average by requests that start seconds late" {
