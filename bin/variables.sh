@@ -6,7 +6,7 @@ set -euo pipefail
 # docs/tools/draw wrote it: name, example, verbs (! after those that need it), and `plan` where a plan sets it.
 VARIABLES=$LAB_ROOT/bin/variables.tsv
 # What a user's shell may export for purposes of its own is not handed to verbs that do not take it.
-COMMON=" NAME KEEP SCALE TOOL DESIGN JDK JFR CPU_MODE BESIDE SIZE BENCHMARK SHORT PART TRIES VARIABLE A B C FAIL SLO SLOW SMALL LIMIT POOL SUBJECTS TARGET CA_FILE SERVICE IMAGE PORT READY METRICS REQUESTS_FILE "
+COMMON=" NAME KEEP SCALE TOOL DESIGN JDK JFR CPU_MODE SIZE BENCHMARK SHORT PART TRIES VARIABLE A B C FAIL SLO SLOW SMALL LIMIT POOL SUBJECTS TARGET CA_FILE SERVICE IMAGE PORT READY METRICS REQUESTS_FILE "
 
 variable_names() { cut -f 1 "$VARIABLES"; }
 check_variables() { # VERB: refuses one that lacks what it needs, and what the environment has and the verb does not take
@@ -50,16 +50,13 @@ export -n MODEL
 read_users_files() {
   local name value folder
   [ -z "${SUBJECTS:-}" ] || MODEL=$(user_model) || exit
-  if [ -n "${REQUESTS_FILE:-}" ]; then
-    folder=$(cd "$(dirname "$REQUESTS_FILE")" 2>/dev/null && pwd -P) && [ -f "$REQUESTS_FILE" ] && [[ $folder != *:* ]] ||
-      die "$BAD_REQUEST" "REQUESTS_FILE=$REQUESTS_FILE is no file, or in a folder with a colon in its name: name another one."
-    OF_USER=(--volume "$folder:/requests:ro")
-  fi
-  if [ -n "${CA_FILE:-}" ]; then
-    folder=$(cd "$(dirname "$CA_FILE")" 2>/dev/null && pwd -P) && [ -f "$CA_FILE" ] && [[ $folder != *:* ]] ||
-      die "$BAD_REQUEST" "CA_FILE=$CA_FILE is no file, or in a folder with a colon in its name: name another one."
-    OF_USER+=(--volume "$folder/${CA_FILE##*/}:/ca.pem:ro" --env SSL_CERT_FILE=/ca.pem)
-  fi
+  for name in REQUESTS_FILE CA_FILE; do
+    [ -n "${!name:-}" ] || continue
+    folder=$(cd "$(dirname "${!name}")" 2>/dev/null && pwd -P) && [ -f "${!name}" ] && [[ $folder != *:* ]] ||
+      die "$BAD_REQUEST" "$name=${!name} is no file, or in a folder with a colon in its name: name another one."
+    [ "$name" = CA_FILE ] || OF_USER=(--volume "$folder:/requests:ro")
+    [ "$name" != CA_FILE ] || OF_USER+=(--volume "$folder/${CA_FILE##*/}:/ca.pem:ro" --env SSL_CERT_FILE=/ca.pem)
+  done
   SECRET_VARIABLES=$({ echo "${A:-}${B:-}${C:-}" && cat "${REQUESTS_FILE:-/dev/null}"; } |
     grep -oE '\$\{[A-Za-z_][A-Za-z0-9_]*\}' | tr -d '${}' | sort -u || true)
   for name in $SECRET_VARIABLES; do

@@ -70,7 +70,7 @@ def kept(docs: Path) -> dict[str, Experiment]:
     found = {}
     for name in KEPT:
         if (path := docs / "results" / "measured" / f"{name}.json.gz").exists():
-            summary = Summary.model_validate_json(gzip.decompress(path.read_bytes()))
+            summary = Summary.model_validate_json(gzip.decompress(path.read_bytes()), extra="ignore")
             found[name] = Experiment(name, summary, None, load_groups(summary.runs))
     return found
 

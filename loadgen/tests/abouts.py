@@ -9,16 +9,15 @@ from loomlab.answer.parity import Subject
 from loomlab.records.models import Probe, Run
 
 GOLDEN = Path(__file__).parent / "golden"
-HEADLINE: dict[str, dict[str, Any]] = json.loads((GOLDEN / "abouts" / "headline.json").read_text())
-ALL: dict[str, dict[str, Any]] = json.loads((GOLDEN / "abouts" / "all.json").read_text())
+ALL: dict[str, dict[str, Any]] = json.loads((GOLDEN / "abouts.json").read_text())
 TOMCATS = ("tomcat-platform", "tomcat-virtual")
 NETTYS = ("webflux-netty", "virtual-netty")
 PLAIN = Run.model_validate_json((GOLDEN / "report" / "run.json").read_text())
 
 
-def about(approach: str, library: dict[str, dict[str, Any]] = HEADLINE, **changes: Any) -> dict[str, Any]:
+def about(approach: str, **changes: Any) -> dict[str, Any]:
     """That approach's; `part__member` is changed, and `part__member=...` taken out."""
-    told = deepcopy(library[approach])
+    told = deepcopy(ALL[approach])
     for name, value in changes.items():
         *way, last = name.split("__")
         within = told
@@ -36,6 +35,6 @@ def subject(approach: str, told: Any = None, probe: Probe | None = None, **run: 
     return Subject(PLAIN.model_copy(update={"approach": approach} | run), told, probe)
 
 
-def named(approach: str, library: dict[str, dict[str, Any]] = HEADLINE, cell: int = 1, **changes: Any) -> Subject:
+def named(approach: str, cell: int = 1, **changes: Any) -> Subject:
     """A run that told what that approach tells, but for the changes."""
-    return subject(approach, about(approach, library, **changes), cell=cell)
+    return subject(approach, about(approach, **changes), cell=cell)

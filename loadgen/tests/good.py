@@ -9,10 +9,10 @@ from loomlab.records.raw import Burst, Warmup
 
 BURST = Burst(phase="settle", start=0, duration_s=5, wait_ms=900, requests=5000, errors=0, mean_latency_ms=950)
 WARMUP = Warmup(cap_s=140, compiled=True, changing=None, failed=False, duration_s=90, compiling_s=50, bursts=[BURST])
-NONE = """errors metrics_missing_ratio backend_metrics_missing_ratio throttled_ratio syn_retransmits oom_kills
+NONE = """errors metrics_missing_ratio backend_metrics_missing_ratio throttled_ratio syn_retransmits
     process_restarts backend_connections_opened generator_cpus_full generator_thread_full backend_cpus_full
     backend_loop_full swapped_ratio"""
-EACH = "requests completed keepalive_requests counted_requests"
+EACH = "requests counted_requests"
 CONNECTIONS = "concurrency backend_pool platform_threads connections_opened"
 GOOD: dict[str, Any] = {
     **dict.fromkeys(NONE.split(), 0), **dict.fromkeys(EACH.split(), 60_000), **dict.fromkeys(CONNECTIONS.split(), 1000),

@@ -76,7 +76,7 @@ def metrics() -> dict[str, Any]:
     return {
         "containers": [
             cpu("app", ramp(APPROACH_CPU)), cpu("backend", ramp(BACKEND_CPU)), cpu("loadgen", ramp(GENERATOR_CPU)),
-            container("memory_rss", ramp(0)), container("threads", ramp(0)), container("oom_events_total", level(0)),
+            container("memory_rss", ramp(0)), container("threads", ramp(0)),
         ],
         "approach": [
             matrix("lab_requests_seconds_count", ramp(20), endpoint="/capabilities"),
@@ -198,16 +198,10 @@ class RawRun:
             sample["cpus"][cpu][column] += spent
             sample["cpus"][cpu][IDLE] -= spent
 
-    def wait(self, by_second: Callable[[int], float]) -> None:
-        """Until that second the tool's thread waited so long for a CPU, in a hundred turns a second."""
-        for second, sample in zip(SAMPLED, self.samples, strict=True):
-            sample["tool_waits"]["1"] = [by_second(second), 100 * second]
-
     def ab_report(self) -> str:
         told = {
             "Time taken for tests": f"{SECONDS}.000 seconds", "Complete requests": len(self.rows) + self.unanswered,
-            "Failed requests": 0, "Keep-Alive requests": len(self.rows) + self.unanswered,
-            "Total transferred": "9 bytes",
+            "Failed requests": 0, "Total transferred": "9 bytes",
         } | self.report  # fmt: skip
         return "This is ApacheBench\n" + "".join(f"{name}:  {value}\n" for name, value in told.items())
 

@@ -174,7 +174,7 @@ def write_raw(raw: Path, request: Request, later_s: float) -> None:
     tool = json.loads((RAW / "tool.json").read_text())
     began, ended = (tool[name] + later_s for name in ("started", "ended"))
     (raw / "tool.json").write_text(json.dumps(tool | {"started": began, "ended": ended}))
-    (raw / "about.json").write_text(json.dumps(abouts.HEADLINE.get(request.approach, {})))
+    (raw / "about.json").write_text(json.dumps(abouts.ALL.get(request.approach, {})))
     metrics = json.loads((RAW / "metrics.json").read_text())
     for series in metrics["containers"]:
         series["metric"]["service"] = request.name

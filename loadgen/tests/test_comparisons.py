@@ -2,13 +2,14 @@
 
 import json
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from abouts import HEADLINE
+from abouts import ALL
 from compared import compared
 from loads import load_of, rate
 from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, expectation, shift_doubts, with_comparisons
@@ -46,7 +47,7 @@ def summed_up(folder: Path, repeats: int, changes: dict[str, dict[str, Any]] | N
                 made = {"run": name, "approach": approach, "repeat": repeat, "cell": cell}
                 made |= {"cpu_ms_per_request": costs[repeat - 1]} | (changes or {}).get(name, {})
                 runs.append(run(1, **made))
-    return summarise(experiment(folder, runs, abouts=[HEADLINE[one.approach] for one in runs]), interrupted=False)
+    return summarise(experiment(folder, runs, abouts=[ALL[one.approach] for one in runs]), interrupted=False)
 
 
 def of(summary: Summary, figure: str = "CPU per request", a: str = "tomcat-virtual", b: str = "tomcat-platform") -> Any:
@@ -223,9 +224,9 @@ def pair(summary: Summary) -> Contrast:
     ("about", "changes", "kind"),
     [
         ({"error": "refused"}, {}, "unknown"),
-        (HEADLINE["tomcat-virtual"], {}, "unknown"),
-        (HEADLINE["tomcat-platform"] | {"style": "idiomatic"}, {}, "stack"),
-        (HEADLINE["tomcat-platform"], {"response_bytes_per_request": 900.0}, "stack"),
+        (ALL["tomcat-virtual"], {}, "unknown"),
+        (ALL["tomcat-platform"] | {"style": "idiomatic"}, {}, "stack"),
+        (ALL["tomcat-platform"], {"response_bytes_per_request": 900.0}, "stack"),
     ],
     ids=["told nothing", "another model", "another style", "other bytes"],
 )
@@ -276,7 +277,10 @@ def test_earlier_sweeps_in_slices_on_such_a_host_tell_how_far_blocks_are_apart(t
     summary = tmp_path / "7-sweep-users-c1" / "summary.json"
     summary.write_text(summary.read_text().replace('"effect": 0.5', '"effect": -0.5'))
 
-    assert block_deviation(tmp_path, "here") == pytest.approx(math.sqrt((0.02**2 + 0.04**2) / 2))
+    other = tmp_path / "1-sweep-users-c1" / "summary.json"
+    other.write_text(other.read_text().replace('"experiment"', '"of_another_version": 1, "experiment"', 1))
+    with warnings.catch_warnings(action="error"):
+        assert block_deviation(tmp_path, "here") == pytest.approx(math.sqrt((0.02**2 + 0.04**2) / 2))
 
 
 def test_a_plan_in_slices_says_how_wide_its_intervals_will_be(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from report_folder import NAMES, blocks, run_of
 def test_each_figure_is_its_own_in_its_unit() -> None:
     run = run_of(
         NAMES[0], cpu_ms_per_request=1.5, throughput_rps=1000.0, started_rps=999.0, threads_max=77,
-        platform_threads_peak=76, rss_max_bytes=3 * 2**20, rss_hwm_bytes=4 * 2**20,
+        rss_max_bytes=3 * 2**20, rss_hwm_bytes=4 * 2**20,
         latency_ms=Latency(p50=50, p66=66, p75=75, p80=80, p90=90, p95=95, p98=98, p99=99, p99_9=99.9, max=101),
         live_bytes_per_request=LiveBytes(heap=4096, stacks_off_heap=2048, kernel=1024), requests=6000, errors=2,
         gc=Gc(cpu_share=0.04), capacity=Capacity(objectives=[], rps=700),

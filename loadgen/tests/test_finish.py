@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from loomlab.answer.summary import INTERRUPTED_NOTE, environment_of, finish, killed, unfinished
-from loomlab.basics.errors import ParseError, UsageError
+from loomlab.basics.errors import UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.records.files import RunFiles, checksum, write_json, write_text
 from loomlab.records.order import State, changing, order_file, read_order, set_state
@@ -145,17 +145,6 @@ def test_an_experiment_is_not_resumed_after_the_lab_changed(tmp_path: Path) -> N
         resume(folder)
 
     assert order_file(folder).read_bytes() == before
-
-
-def test_an_order_that_cannot_be_read_is_one_sentence_with_the_cure(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "judged", "planned")
-    order_file(folder).write_text('{"schema": "loom-lab/order/v2"}')
-
-    for act in (finish, resume):
-        with pytest.raises(ParseError, match=r"order\.json is damaged[^\n]*$"):
-            act(folder)
-    with pytest.warns(UserWarning, match=r"order\.json is damaged"), pytest.raises(UsageError):
-        unfinished(folder.parent, "latest")
 
 
 @pytest.mark.parametrize("name", ["no-such", "..", "../results", "link"])

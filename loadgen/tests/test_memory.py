@@ -53,7 +53,7 @@ def test_bytes_held_are_differences_by_the_requests_in_flight(tmp_path: Path) ->
     run = judged(tmp_path)
 
     assert run.live_bytes_per_request == LiveBytes(**ALL)
-    assert (run.live_requests, run.heap_kept_bytes) == (CONNECTIONS, 20_000_000)
+    assert run.live_requests == CONNECTIONS
     assert (run.verdict, run.reasons, run.notes) == ("valid", [], [])
     assert json.loads((tmp_path / "1-app" / "run.json").read_text())["live_bytes_per_request"] == ALL
 
@@ -160,9 +160,3 @@ def test_what_pools_keep_beyond_the_waiting_requests_is_not_counted_to_them(
 
     assert run.live_bytes_per_request.model_dump() == ALL | dict.fromkeys(unknown)
     assert bool(run.notes) == bool(unknown)
-
-
-@pytest.mark.parametrize(("loaded", "kept"), [({}, 25_000_000), ({"requests_in_flight": 1}, 20_000_000)])
-def test_the_heap_that_is_kept(tmp_path: Path, loaded: dict[str, Any], kept: float) -> None:
-    run = judged(tmp_path, **reading("loaded", heap_used_bytes=55_000_000, **loaded))
-    assert run.heap_kept_bytes == kept

@@ -14,7 +14,7 @@ from served import NOBODY, dripping, prometheus, sampled, serving
 ERROR = {"status": "error"}
 JUDGED = (
     "cpu_usage_seconds_total", "cpu_cfs_periods_total", "cpu_cfs_throttled_periods_total", "memory_rss", "threads",
-    "oom_events_total", "start_time_seconds", "spec_cpu_quota", "spec_cpu_period",
+    "start_time_seconds", "spec_cpu_quota", "spec_cpu_period",
 )  # fmt: skip
 """What the verdict reads of containers."""
 

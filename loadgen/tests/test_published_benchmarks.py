@@ -2,8 +2,6 @@
 
 import shutil
 from collections.abc import Callable
-from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +23,7 @@ from loomlab.published.benchmark import (
     read_benchmarks,
     runs_in,
 )
-from loomlab.records.files import read_record, write_json
+from loomlab.records.files import write_json
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import PlannedRun, State, changing, order_file, read_order
 from ordered import APPROACHES, SCENARIOS, TWO_CPUS, lab_in
@@ -36,8 +34,6 @@ from test_strangers import made
 PUBLISHED = Path(__file__).parent.parent / "published"
 HEY, SPRING = "virtual-threads-hey", "spring-boot-edition"
 FIGURE = "throughput_rps"
-OTHER = {"rule": "gc_heavy", "outcome": "failed", "level": "invalid"}
-SPOILT = OTHER | {"rule": "partner_spoilt"}
 K6 = "loom-webflux-benchmarks"
 LARGE = Host(cpus=8, memory_mb=64_000, open_files=500_000, cpu_order=[*range(8)], free_mb=100_000)
 
@@ -224,19 +220,13 @@ def test_figures_that_run_json_does_not_have_are_derived(lab: Lab) -> None:
 
 
 def test_kept_runs_are_replaced_by_newer_ones_of_their_load(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that are judged again as they were."""
     pinned = run("tomcat-virtual", 1, 1, load="ab /pinned", figures={"error_share": 0.5}, failed="gc_heavy")
     old = [pinned, run("tomcat-virtual", 1, 1, load=HEY)]
     keep(lab.published, read_benchmark(lab.published, HEY), old)
     assert read_benchmark(lab.published, HEY).kept == old
 
     folder = begun(lab, results_of(lab))
-    told = read_record(folder / "summary.json", Summary)
-    assert told
     monkeypatch.setattr("loomlab.cli.planning.this_host", lambda _: TWO_CPUS)
-    monkeypatch.setattr(
-        "loomlab.published.benchmark.judged", lambda files: {one.run: one for one in told.runs}[files.run_dir.name]
-    )
     with pytest.raises(SystemExit, match=r"^0$"):
         main(["keep-published", HEY, "--loadgen", str(lab.published.parent), "--results", str(results_of(lab))])
     first, *kept = read_benchmark(lab.published, HEY).kept
@@ -244,25 +234,19 @@ def test_kept_runs_are_replaced_by_newer_ones_of_their_load(lab: Lab, monkeypatc
     assert [(one.load, one.experiment) for one in kept] == [(HEY, folder.name)] * 12
 
 
-def measured_on(host: dict[str, Any], folder: Path) -> None:
-    edit(folder / "order.json", lambda order: order["host"].update(host))
+def measured_on(host: dict[str, Any]) -> Callable[[Path], None]:
+    return lambda folder: edit(folder / "order.json", lambda order: order["host"].update(host))
 
 
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda _: None, None),
-        (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(throughput_rps=9e9)), "bear"),
-        (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(raw_sha256="0")), "bear"),
-        (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0]["rules"].insert(0, OTHER)), "bear"),
-        (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0]["rules"].insert(0, SPOILT)), None),
-        (lambda folder: (folder / "runs" / "1-tomcat-virtual" / "raw" / "later").touch(), "bear"),
-        (lambda folder: shutil.rmtree(folder / "runs" / "1-tomcat-virtual" / "raw"), "no raw/request"),
         (lambda folder: (folder / "summary.json").write_text("{"), "damaged"),
-        *((partial(measured_on, host), "another host") for host in ({"cpus": 4}, {"cpu_model": "EPYC"})),
+        (measured_on({"cpus": 4}), "another host"),
+        (measured_on({"cpu_model": "EPYC"}), "another host"),
     ],
-)  # fmt: skip
-def test_what_is_kept_is_what_raw_files_say(tmp_path: Path, change: Callable[[Path], object], why: str | None) -> None:
+)
+def test_what_is_damaged_or_another_hosts_is_left_out(tmp_path: Path, change: Callable[[Path], Any], why: str) -> None:
     one = small(VALUE)
     folder, whole = made(tmp_path), made(tmp_path, "20260102T000000Z")
     for each in (folder, whole):
@@ -271,8 +255,8 @@ def test_what_is_kept_is_what_raw_files_say(tmp_path: Path, change: Callable[[Pa
             order.benchmark = one.name
     change(folder)
 
-    with pytest.warns(UserWarning, match=f"{folder.name} is left out: .*{why}") if why else nullcontext():
+    with pytest.warns(UserWarning, match=f"{folder.name} is left out: .*{why}"):
         runs = runs_in(folder.parent, one, SCENARIOS, TWO_CPUS)
 
-    assert [run.experiment for run in runs] == [whole.name] + [folder.name] * (why is None)
-    assert all(run.figures["throughput_rps"] == pytest.approx(21.7, rel=0.05) for run in runs)
+    assert [run.experiment for run in runs] == [whole.name]
+    assert runs[0].figures["throughput_rps"] == pytest.approx(21.7, rel=0.05)

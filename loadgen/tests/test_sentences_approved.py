@@ -21,7 +21,7 @@ OTHERS: list[dict[str, Any]] = [
     LADDER | {"missed_steps": (800.0, 1000.0), "errors": 9000},
     {"steady": False, "whole_run": True, "interior_s": None, "little_ratio": None, "waves": None},
     {"whole_run": True, "interior_s": None, "little_ratio": None, "waves": None}, {"waves": 15.0},
-    {"waits_told": False, "clock_step_s": None, "keepalive_requests": None, "oom_kills": None},
+    {"waits_told": False, "clock_step_s": None},
     {"mean_ms": None, "p99_ms": None}, {"backend_calls": 0, "delay_asked": None}, {"shortest_ms": 0},
     {"backend_pool": None, "platform_threads": None, "throttled_ratio": None},
     {"foreign_cpu_share": 0.3, "steal_shares": {"approach": 0.3}}, delays(None, None), delays(None, "7"),

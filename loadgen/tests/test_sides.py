@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from abouts import about, subject
-from loomlab.answer.gate import chance_of_passing, outcomes_of, write_junit
+from loomlab.answer.gate import outcomes_of, write_junit
 from loomlab.answer.parity import audit, contrasts_of
 from loomlab.basics.errors import EXIT_INVALID, EXIT_UNRESOLVED, UsageError
 from loomlab.cli import results as results_of_cli
@@ -83,11 +83,6 @@ def test_an_image_of_a_side_is_taken_whatever_its_jdk(tmp_path: Path) -> None:
 def test_what_a_side_sets_to_nothing_is_taken_from_it(tmp_path: Path) -> None:
     order = compare(tmp_path, JVM_OPTS="-Xss512k", A="JVM_OPTS=")
     assert overlay(order)["tomcat-virtual-a"]["environment"]["LAB_JVM_OPTS"] == ""
-
-
-def test_a_side_sets_every_variable_of_its_container_that_the_lab_sets_so(tmp_path: Path) -> None:
-    own = overlay(compare(tmp_path, A="POOL=501", B="POOL=600"))["tomcat-virtual-b"]["environment"]
-    assert (own["LAB_BACKEND_CONNECTIONS"], own["LAB_DATABASE_POOL"]) == ("600", "600")
 
 
 def test_three_sides_are_measured_alone_and_one_that_is_left_out_is_the_approach_as_it_is(tmp_path: Path) -> None:
@@ -190,7 +185,7 @@ def summary_of(order: Order, ratios: list[float], **changes: object) -> Summary:
     [
         (CPU_LIMIT, [1.2, 1.22, 1.21], "beyond", r"\+19 to \+24 % against .*-a, beyond the limit of \+10 %"),
         (CPU_LIMIT, [0.99, 1.0, 1.01], "within", r"−2\.5 to \+2\.5 % .* within the limit of \+10 %\."),
-        (CPU_LIMIT, [1.02, 1.08, 1.16], "unresolved", r"which does not resolve \+10 %; about \d+ blocks would\."),
+        (CPU_LIMIT, [1.02, 1.08, 1.16], "unresolved", r"which does not resolve \+10 %\."),
         (CPU_LIMIT, [1.2, 1.2], "unresolved", "2 blocks count, and 3 are needed for an interval"),
         ("cpu_ms_per_request<-10%", [0.8, 0.81, 0.79], "beyond", "beyond the limit of −10 %"),
         ("cpu_ms_per_request<-10%", [1.2, 1.21, 1.19], "within", "within"),
@@ -238,12 +233,6 @@ def test_of_simulated_experiments_few_are_called_wrong(
     got = [outcomes_of(summary_of(order, list(ratios)), order)[0].result for ratios in series]
     assert beyond[0] <= got.count("beyond") / TIMES <= beyond[1]
     assert within[0] <= got.count("within") / TIMES <= within[1]
-
-
-def test_how_likely_equals_pass_is_told_beforehand(tmp_path: Path) -> None:
-    order = compare(tmp_path / "lab", B="GC=g1", FAIL=CPU_LIMIT)
-    assert "95 %" in (chance_of_passing(order, tmp_path) or "")
-    assert chance_of_passing(order.model_copy(update={"limits": []}), tmp_path) is None
 
 
 def test_each_limit_is_a_test_case(tmp_path: Path) -> None:

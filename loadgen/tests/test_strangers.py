@@ -117,16 +117,13 @@ def test_a_file_of_terabytes_is_not_read(tmp_path: Path, capsys: pytest.CaptureF
     assert (other / "summary.json").exists()
 
 
-@pytest.mark.parametrize(
-    "words", [["judge", "{}/runs/1-tomcat-virtual"], ["report", "{}"], ["report", "{other}", "--beside", "{}"]]
-)
+@pytest.mark.parametrize("words", [["judge", "{}/runs/1-tomcat-virtual"], ["report", "{}"]])
 def test_nothing_is_read_through_a_pipe_or_a_link(tmp_path: Path, words: list[str]) -> None:
-    folder, other = made(tmp_path), made(tmp_path, "20260102T000000Z")
-    for each in (folder, other):
-        finish(each)
+    folder = made(tmp_path)
+    finish(folder)
     os.mkfifo(raw_of(folder) / "x")
 
-    assert exit_code(*(word.format(folder, other=other) for word in words)) == 2
+    assert exit_code(*(word.format(folder) for word in words)) == 2
 
 
 @pytest.mark.parametrize("content", [b'"' + b" " * 2**20 + b'"', b'{"notes": [' + b"0," * 50_000 + b"0]}"])
@@ -362,6 +359,16 @@ def test_a_run_that_the_order_does_not_name_is_left_out_and_named(tmp_path: Path
     (note,) = (note for note in summary.notes if "gift" in note)
     assert "2-gift" in note
     assert "3 more" in note
+
+
+def test_what_another_version_told_of_runs_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = made(tmp_path, runs=2)
+    finish(folder)
+    for verdict in folder.glob("runs/*/run.json"):
+        edit(verdict, lambda run: run.update(of_another_version=1))
+
+    assert exit_code("summarise", str(folder)) == 1
+    assert capsys.readouterr().err.count("of_another_version") == 1
 
 
 def test_a_verdict_of_another_run_is_none(tmp_path: Path) -> None:

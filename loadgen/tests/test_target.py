@@ -205,7 +205,7 @@ def test_the_clients_side_alone_is_judged_and_the_rest_is_not_applicable(tmp_pat
     )
     assert {outcomes[name] for name in ours} == {"passed"}
     theirs = ("container_failed", "metrics_missing", "monitoring_gone", "backend_cpus", "gc_heavy", "other_approach")
-    assert {outcomes[name] for name in (*theirs, "generator_quota")} == {"does not apply"}
+    assert {outcomes[name] for name in (*theirs, "generator_throttled")} == {"does not apply"}
     assert (run.cpu_seconds, run.rss_max_bytes, run.threads_max, run.cpus_given) == (None, None, None, None)
     assert run.generator_cpu_ms_per_request == pytest.approx(50 / (20 / 0.92), rel=0.05)
     assert len(run.notes) == 1

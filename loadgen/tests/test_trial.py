@@ -27,8 +27,7 @@ def assessed(run: Run, folder: Path, *objectives: Objective) -> Trial:
 def test_a_rate_is_held_where_the_objective_is_met_and_nothing_grows(judge: Judge, tmp_path: Path) -> None:
     held = assessed(judged_rates(judge, (50, 50)), tmp_path)
 
-    assert (held.outcome, held.why, held.gave_out) == ("held", None, None)
-    assert (held.rate_rps, held.p99_ms) == (50, 920)
+    assert (held.rate_rps, held.outcome, held.why, held.gave_out) == (50, "held", None, None)
 
 
 @pytest.mark.parametrize(

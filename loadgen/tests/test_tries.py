@@ -25,9 +25,9 @@ from saying import STOLEN, exit_code
 from test_summary import experiment
 from test_summary import run as run_record
 
-OWN = RuleResult(rule="oom_killed", outcome="failed", level="invalid")
+OWN = RuleResult(rule="container_failed", outcome="failed", level="invalid")
 CARE = RuleResult(rule="gc_heavy", outcome="failed", level="suspect")
-FINE = RuleResult(rule="oom_killed", outcome="passed", level="invalid")
+FINE = RuleResult(rule="container_failed", outcome="passed", level="invalid")
 KINDS: dict[str, dict[str, Any]] = {
     "valid": {}, "suspect": {"verdict": "suspect", "rules": [CARE]},
     "spoilt": {"verdict": "invalid", "rules": [STOLEN, FINE, CARE]}, "late": {"verdict": "invalid", "rules": [OWN]},

@@ -19,18 +19,15 @@ FIGURES: list[tuple[str, str, str, Any, Any, str]] = [
     ("too_many_errors", "invalid", "requests", 1, None, ""),
     ("container_failed", "invalid", "container_failure", None, "It was killed.", ""),
     ("process_restarted", "invalid", "process_restarts", 0, 1, "1 0"),
-    ("oom_killed", "invalid", "oom_kills", 0.0, 1.0, "1 0"),
     ("swapped", "suspect", "swapped_ratio", 0.01, 0.011, "1.1 1"),
     ("other_approach", "invalid", "other_approach", None, "'another'", ""),
     ("generator_cpus", "invalid", "generator_cpus_full", 0.10, 0.11, "95 11 10"),
     ("generator_thread", "invalid", "generator_thread_full", 0.10, 0.11, "95 11 10"),
-    ("generator_quota", "invalid", "generator_quota_full", 0.10, 0.11, "95 11 10"),
     ("generator_wait_mean", "invalid", "generator_wait_mean_ms", 48.0, 48.1, "48.1 5.01 960 5"),
     ("generator_wait_p99", "invalid", "generator_wait_p99_ms", 120.0, 120.1, "120.1 10 1,200"),
     ("generator_throttled", "invalid", "generator_throttled", 0.05, 0.06, "6 5"),
     ("backend_throttled", "invalid", "backend_throttled", 0.05, 0.06, "6 5"),
     ("backend_cpus", "invalid", "backend_cpus_full", 0.10, 0.11, "95 11 10"),
-    ("backend_quota", "invalid", "backend_quota_full", 0.10, 0.11, "95 11 10"),
     ("backend_loop", "invalid", "backend_loop_full", 0.10, 0.11, "95 11 10"),
     ("backend_late_mean", "invalid", "backend_lateness_mean_ms", 16.0, 16.1, "16.1 3 5.03 960 5"),
     ("backend_late_p99", "invalid", "backend_lateness_p99_ms", 40.0, 40.4, "40.4 3 10.1 1,200 10"),
@@ -48,7 +45,7 @@ FIGURES: list[tuple[str, str, str, Any, Any, str]] = [
     ("throttled", "suspect", "throttled_ratio", 0.05, 0.06, "6 5"),
     ("connections_lost", "suspect", "syn_retransmits", 0, 1, "1 0"),
     ("short_interior", "suspect", "interior_s", 15, 14, "14 15"),
-    ("few_waves", "suspect", "waves", 19.8, 19.7, "19.7 20"),
+    ("short_interior", "suspect", "waves", 19.8, 19.7, "19.7 20"),
     ("small_pool", "suspect", "backend_pool", 1000, 999, "999 1000"),
     ("connections_reopened", "suspect", "connections_opened", 1013, 1014, "1014 1000 1"),
     ("other_backend_requests", "suspect", "backend_requests_per_request", 3.109, 3.111, "3.111 3 0.110"),
@@ -60,7 +57,6 @@ FIGURES: list[tuple[str, str, str, Any, Any, str]] = [
     ("connections_idle", "suspect", "little_ratio", 0.991, 0.989, "1.1 1000 1"),
     ("connections_idle", "suspect", "little_ratio", 1.009, 1.011, "1.1 1000 1"),
     ("more_cpu_than_given", "suspect", "cpus_used", 1.05, 1.3, "1.30 1 5"),
-    ("keepalive_refused", "suspect", "keepalive_requests", 60_000, 59_999, "59999 60000"),
 ]  # fmt: skip
 
 
@@ -106,7 +102,6 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
         (f"database_{name}", "invalid", asking(figure, most), asking(figure, beyond), said)
         for name, figure, most, beyond, said in (
             ("cpus", "database_cpus_full", 0.10, 0.11, "95 11 10"),
-            ("quota", "database_quota_full", 0.10, 0.11, "95 11 10"),
             ("throttled", "database_throttled", 0.05, 0.06, "6 5"),
             ("connections", "database_connections", 449, 450, "450"),
         )
@@ -127,7 +122,7 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     ("short_interior", "suspect", {}, {"interior_s": None, "whole_run": True}, ""),
     ("half_cold", "suspect", {}, warmup(compiled=False), "140 280"),
     ("half_cold", "suspect", {}, warmup(changing="latency still fell"), "140 280"),
-    ("warmup_failed", "suspect", {}, warmup(failed=True, changing="there were too few"), "1"),
+    ("half_cold", "suspect", {}, warmup(failed=True, changing="there were too few"), "1"),
     ("still_falling", "suspect", falling(0.10, 0.0), falling(0.11, 0.02), "11 2 10"),
     ("still_falling", "suspect", cpu_falling(0.10, 0.01), cpu_falling(0.2) | {"jit_cpu_share": 0.3}, "20 10 30"),
     ("small_pool", "suspect", {"backend_pool": 5000, "at_once": 5}, {"backend_pool": 4999, "at_once": 5}, "4999 5"),
@@ -159,7 +154,7 @@ def test_a_threshold(rule: str, level: str, within: dict[str, Any], beyond: dict
 
 
 def test_every_rule_has_a_case_in_which_it_fails_or_does_not_know() -> None:
-    assert {rule.name for rule in RULES} == {case[0] for case in CASES} | {"compilers_unknown"}
+    assert {rule.name for rule in RULES} == {case[0] for case in CASES}
 
 
 def test_every_rule_tells_what_it_found() -> None:
@@ -173,9 +168,9 @@ def test_every_rule_tells_what_it_found() -> None:
 MISSING: list[tuple[str, dict[str, Any]]] = [
     ("too_many_errors", {"errors": None}),
     ("generator_wait_p99", {"generator_wait_p99_ms": None}),
-    ("generator_quota generator_throttled", {"generator_measured": False}),
-    ("backend_quota backend_throttled", {"backend_measured": False}),
-    ("database_quota database_throttled", asking("database_measured", False)),
+    ("generator_throttled", {"generator_measured": False}),
+    ("backend_throttled", {"backend_measured": False}),
+    ("database_throttled", asking("database_measured", False)),
     ("database_connections", asking("database_connections", None)),
     ("database_connections", asking("database_most_connections", None)),
     ("database_checkpoints", asking("database_checkpoints", None)),
@@ -190,7 +185,7 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
     ("work_dropped", rate(1000, dropped=None)),
     ("short_interior", {"interior_s": None}),
     ("throughput_impossible", {"throughput_rps": None}),
-    ("few_waves connections_idle", {"waves": None}),
+    ("short_interior connections_idle", {"waves": None}),
     ("omission_possible", {"p50_ms": None}),
     ("container_failed", {"container_known": False}),
     ("process_restarted", {"process_restarts": None}),
@@ -212,9 +207,9 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
     ("connections_reopened", {"connections_opened": None}),
     ("other_backend_requests", {"backend_requests_per_request": None}),
     ("backend_reconnected", {"backend_connections_opened": None}),
-    ("half_cold compilers_unknown warmup_failed", {"warmup": None}),
+    ("half_cold", {"warmup": None}),
     ("backend_delay_other", delays("300", None)),
-    ("compilers_unknown", warmup(compiled=None)),
+    ("half_cold", warmup(compiled=None)),
 ]
 
 
@@ -231,11 +226,12 @@ def test_of_a_service_of_the_users_nothing_is_asked_that_it_need_not_tell() -> N
     judgement = judge(**untold, **warmup(compiled=None))
     assert (judgement.verdict, judgement.reasons) == ("valid", [])
     outcomes = {one.rule: one.outcome for one in judgement.rules}
-    names = ("gc_heavy", "process_restarted", "compilers_unknown", "connections_reopened", "other_backend_requests")
+    names = ("gc_heavy", "process_restarted", "connections_reopened", "other_backend_requests")
     assert {outcomes[name] for name in names} == {"does not apply"}
+    assert outcomes["half_cold"] == "passed"
 
     jvm = {one.rule: one.outcome for one in judge(**untold | {"sight": "jvm"}, **warmup(compiled=None)).rules}
-    assert {jvm[name] for name in ("gc_heavy", "process_restarted", "compilers_unknown")} == {"could not be checked"}
+    assert {jvm[name] for name in ("gc_heavy", "process_restarted", "half_cold")} == {"could not be checked"}
     assert jvm["other_approach"] == "does not apply"
 
 
@@ -245,7 +241,7 @@ def test_companions_of_a_service_of_the_users_may_limit_the_run() -> None:
 
 
 def test_a_database_that_no_request_asks_limits_nothing() -> None:
-    assert not failed(judge(database_cpus_full=0.5, database_quota_full=0.5, database_throttled=0.5).rules)
+    assert not failed(judge(database_cpus_full=0.5, database_throttled=0.5).rules)
 
 
 @pytest.mark.parametrize(("rules", "missing"), MISSING)
@@ -266,7 +262,7 @@ UNASKED = {"backend_calls": 0, "delay_asked": None, "backend_pool": 5}
 ONE_CALL = {"backend_calls": 1, "backend_requests_per_request": 1.0}
 LATE = {"backend_lateness_mean_ms": 20.0, "backend_lateness_p99_ms": 72.0}
 QUICK = fast(0.0) | {"mean_ms": 0.5, "p99_ms": 1.0, "p50_ms": 0.5, "backend_lateness_mean_ms": 0.001}
-SLOW_RATE = rate(20.0, offered_rps=20.0, counted_requests=1200, requests=1200, completed=1200, keepalive_requests=None)
+SLOW_RATE = rate(20.0, offered_rps=20.0, counted_requests=1200, requests=1200)
 FANNING_OUT = SLOW_RATE | {"at_once": 5, "backend_pool": 5000}
 RARE = rate(0.0, offered_rps=0.3, interior_s=50)
 ALL_HELD = OPEN | {"held_steps": (500.0, 1000.0)}
@@ -276,9 +272,9 @@ SCOPE: list[tuple[dict[str, Any], str]] = [
     ({"clock_step_s": None}, ""),
     ({"waits_told": False, "generator_wait_mean_ms": None, "generator_wait_p99_ms": None}, ""),
     # Below twenty waves one wave is the limit of Little's law, and a count of idle connections is off by more.
-    ({"waves": 10.0, "little_ratio": 1.09}, "few_waves"),
-    ({"waves": 10.0, "little_ratio": 1.11}, "few_waves littles_law"),
-    ({"waves": 19.7, "little_ratio": 0.97}, "few_waves"),
+    ({"waves": 10.0, "little_ratio": 1.09}, "short_interior"),
+    ({"waves": 10.0, "little_ratio": 1.11}, "short_interior littles_law"),
+    ({"waves": 19.7, "little_ratio": 0.97}, "short_interior"),
     # What a tool rounds away is no idle connection; idle ones are told once, of tools that leave out what never ended.
     ({"little_ratio": 0.93, "rounding": 0.07}, ""),
     ({"little_ratio": 0.93, "rounding": 0.01}, "littles_law"),

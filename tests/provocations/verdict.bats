@@ -27,7 +27,7 @@ tell_try() {
   # shellcheck disable=SC2086
   start_lab $RUN CONCURRENCY=300
   provoke squeeze 0.15 container_of backend
-  judged invalid backend_quota backend_throttled backend_late_mean backend_late_p99
+  judged invalid backend_throttled backend_late_mean backend_late_p99
 }
 
 @test "an approach that is started again in mid-run" {
@@ -45,7 +45,7 @@ tell_try() {
   # tail keeps the last line of an endless one: all of it
   devour() { docker exec "$(container_of microhttp-virtual)" sh -c 'tail /dev/zero' || true; }
   provoke devour
-  judged invalid container_failed oom_killed throttled
+  judged invalid container_failed throttled
 }
 
 @test "a backend flooded by others" {
@@ -108,14 +108,14 @@ with socket.create_connection(("backend", 8080)) as backend:
   # shellcheck disable=SC2086  # one word a variable
   start_lab run-users $RUN CONCURRENCY=1000
   provoke squeeze 0.02 generator
-  judged invalid generator_quota generator_throttled half_cold
+  judged invalid generator_throttled half_cold
 }
 
 @test "a backend that fails one answer in five, and connections to it that end after each answer" {
   export KEEP_ALIVE_MS=1
   # shellcheck disable=SC2086
   start_lab $RUN APPROACH=webflux-netty DURATION=15s ERROR_SHARE=0.2
-  judged invalid too_many_errors other_backend_requests backend_reconnected connections_reopened keepalive_refused few_waves
+  judged invalid too_many_errors other_backend_requests backend_reconnected connections_reopened short_interior
 }
 
 @test "a rate that is kept on average by requests that start seconds late" {

@@ -1,6 +1,7 @@
 """What differs between approaches, by how much, and how sure that is: within blocks of one repeat at one load."""
 
 import math
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -123,7 +124,8 @@ def block_deviation(results: Path, cpu_model: object) -> float | None:
     """The standard deviation of a block's log ratio in earlier sweeps in slices on such CPUs; None without one."""
     found: list[float] = []
     for path in sorted(results.glob("*-*/summary.json"), reverse=True):
-        with suppress(OSError, ParseError, ValueError):  # a stranger's, in which effects may be below 0
+        # A stranger's, in which effects may be below 0, or of another version.
+        with suppress(OSError, ParseError, ValueError), warnings.catch_warnings(action="ignore"):
             summary = read_record(path, Summary)
             if summary and summary.environment.get("cpu_model") == cpu_model:
                 found += [

@@ -17,7 +17,6 @@ from loomlab.records.order import Order, PlannedRun, changing
 LONGEST_SHARE, LONGEST_S = 2, 3600
 """Of the time that was planned for a block, and so long in any case: a block that took more than both is torn."""
 MOST_TRIES = 3
-PARTNER_SPOILT = "partner_spoilt"
 SHARE_UNIT = "% of capacity"
 FURTHER_TRY = re.compile(r"-try-\d+$")
 
@@ -128,7 +127,7 @@ def spoil_partners(runs: Sequence[Run]) -> None:
         for run in sides if any(map(spoilt, sides)) else ():
             if not spoilt(run):
                 reason = f"The host spoilt the run of {run.partner}, its partner: measure again."
-                cause = {"rule": PARTNER_SPOILT, "outcome": "failed", "level": "invalid", "host_cause": True}
+                cause = {"rule": "partner_spoilt", "outcome": "failed", "level": "invalid", "host_cause": True}
                 told = RuleResult.model_validate(cause | {"reason": reason})
                 run.verdict, run.reasons, run.rules = "invalid", [reason, *run.reasons], [told, *run.rules]
 

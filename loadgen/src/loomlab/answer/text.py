@@ -89,8 +89,6 @@ def footnotes(summary: Summary, contrasts: bool = True, brief: bool = False) -> 
         brief=brief,
         single=brief and len({run.approach for run in runs}) > 1 and all(run.repeat < FEWEST_BLOCKS for run in runs),
         **_methods(runs),
-        waiting=[f"{run.run} {run.live_requests:,}" for run in runs if run.live_requests and not run.load.closed_model],
-        styles={run.style for run in runs},
     )
 
 
@@ -113,10 +111,7 @@ def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
         opening=opening,
         table=table_lines(HEADINGS, [cells(run) for run in summary.runs], TEXT_COLUMNS),
         notes=footnotes(summary, contrasts=not opening),
-        lists={
-            "Steps, episodes and failures:": stretch_lines(summary.runs),
-            "Collector and compilers, over the whole run:": lines("collector.txt", runs=summary.runs),
-        },
+        stretches=stretch_lines(summary.runs),
         host=host_line(summary.environment),
     )
 

@@ -73,15 +73,12 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
     pinned = metrics.scraped_growth("jvm_threads_virtual_pinned_seconds_count", *span)
     memory = [series.highest(metrics.process(f"process_memory_{kind}_bytes"), *span) for kind in ("swap", "rss")]
     # Told after the run's end.
-    rss_hwm, threads_peak = (
-        series.values_within(metrics.process(name), facts.end, math.inf) if facts.host.peaks_reset else []
-        for name in ("process_memory_hwm_bytes", "jvm_threads_peak_threads")
-    )
+    marks = metrics.process("process_memory_hwm_bytes") if facts.host.peaks_reset else []
+    rss_hwm = series.values_within(marks, facts.end, math.inf)
     return {
         "container_known": facts.container is not None,
         "container_failure": container_failure(facts.container, facts.start, facts.last_answer),
         "process_restarts": metrics.process_restarts(*span),
-        "oom_kills": series.total(metrics.container("oom_events_total"), *span),
         "swapped_ratio": ratio(*memory),
         "metrics_missing_ratio": fmean(
             [metrics.missing_ratio(approach, *each) for each in spans], [end - start or 1 for start, end in spans]
@@ -94,7 +91,6 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
         "rss_hwm_bytes": rss_hwm[0] if rss_hwm else None,
         "vsz_max_bytes": series.highest(metrics.process("process_memory_vss_bytes"), *span),
         "threads_max": series.highest(metrics.container("threads"), *span),
-        "platform_threads_peak": threads_peak[0] if threads_peak else None,
         "virtual_threads_pinned": None if pinned is None else round(pinned),
         "about_told": "outbound" in about,
         "other_approach": None if told == approach else f"{told!r:.60}",
@@ -240,7 +236,6 @@ def _limits(facts: Facts, prefix: str, service: str, cpus: str) -> dict[str, Any
     quota = facts.metrics.quota(service, facts.start, facts.end)
     return {
         f"{prefix}_cpus_full": cpus_full_share(facts.host.samples, parse_cpu_list(cpus)),
-        f"{prefix}_quota_full": quota.full,
         f"{prefix}_throttled": quota.throttled,
         f"{prefix}_measured": quota.known,
     }
@@ -268,11 +263,8 @@ def live_set_of(facts: Facts) -> dict[str, Any]:
     log = facts.memory
     if log is None:
         return {}
-    at_rest = "loaded" if _figure(log, "loaded", "requests_in_flight") == 0 else "idle"
-    heap_kept = {"heap_kept_bytes": _known(_growth(log, "heap_used_bytes", "before", at_rest))}
-    hindrance = _hindrance(log)
-    if hindrance:
-        return heap_kept | {"notes": [f"What a waiting request holds is not known: {hindrance}."]}
+    if hindrance := _hindrance(log):
+        return {"notes": [f"What a waiting request holds is not known: {hindrance}."]}
     requests = _figure(log, "waiting", "requests_in_flight")
     stacks, kernel = (_growth(log, name, "before", "waiting") for name in ("thread_stack_bytes", "kernel_bytes"))
     heap, anonymous, heap_rss, idle_stacks = (
@@ -294,9 +286,9 @@ def live_set_of(facts: Facts) -> dict[str, Any]:
     if facts.endpoint.backend_calls and (facts.endpoint.at_once > 1 or kept is None or kept > most):
         kernel = math.nan
     held = {"heap": heap, "stacks_off_heap": stacks + anonymous - heap_rss - idle_stacks, "kernel": kernel}
-    each = {part: _known(grown / requests) for part, grown in held.items()}
+    each = {part: None if math.isnan(grown) else grown / requests for part, grown in held.items()}
     unknown = [f"{part}, because {UNKNOWN[part]}" for part, value in each.items() if value is None]
-    return heap_kept | {
+    return {
         "live_bytes_per_request": LiveBytes(**each),
         "live_requests": round(requests),
         "notes": [f"What a waiting request holds is not known: {'; '.join(unknown)}."] if unknown else [],
@@ -324,7 +316,3 @@ def _figure(log: MemoryLog, when: str, name: str) -> float:
     answer = getattr(log, when)
     figure = answer.figure(name) if answer else None
     return math.nan if figure is None else figure
-
-
-def _known(figure: float) -> float | None:
-    return None if math.isnan(figure) else figure

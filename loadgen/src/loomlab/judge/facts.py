@@ -75,10 +75,7 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"
     logged = RequestLog() if log is None else log  # one without answers is false
     requests, errors = report.attempted, None
-    if requests is None:
-        served = facts.metrics.served_requests(facts.endpoint.label, process.started, process.ended)
-        requests = max((count for count in (report.completed, served) if count is not None), default=None)
-    else:
+    if requests is not None:
         other_status = report.non_2xx or 0
         unanswered = max(logged.unanswered - other_status, report.failed or 0)
         errors = min(max(unanswered + other_status, sum(logged.failures.values())), requests)
@@ -86,10 +83,9 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         log = None if log is None else replace(log, unmarked=unmarked, unsent=report.dropped or 0)
     return {
         "tool_failure": unread or _failure(driver.name, process, report),
-        "requests": requests,
+        "requests": report.completed if requests is None else requests,
         "errors": errors,
         "doubtful": logged.doubtful,
-        "completed": report.completed,
         "dropped": report.dropped,
         "keepalive_requests": report.keepalive_requests,
         "failures": dict(logged.failures),

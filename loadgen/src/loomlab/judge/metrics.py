@@ -11,15 +11,13 @@ from loomlab.judge.series import full_share
 from loomlab.records.models import Gc
 from loomlab.records.raw import MetricsLog, Series
 
-START_TIME = "process_start_time_seconds"
 SCRAPED_S = 5.0  # so often the database is, by prometheus.yml
 
 
 class Quota(NamedTuple):
-    """Of a container: None without one, and of an amount as `full_share`."""
+    """Of a container: None without one."""
 
     cpus: float | None
-    full: float | None  # share of the time in which all of it was used
     throttled: float | None
     """Share of the elapsed periods; their counters appear with the quota, which may be set while the run goes."""
     known: bool  # whether CPU was recorded throughout, so that what has no figure has no quota
@@ -55,19 +53,18 @@ class Metrics:
         usage = self._cpu(service, start, end)
         limit, period = (series.latest(self.container(f"spec_cpu_{one}", service), end) for one in ("quota", "period"))
         cpus = series.ratio(limit, period) if limit and limit > 0 else None
-        full = full_share(series.stretches(usage, start, end, cpus)) if usage and cpus else None
         throttled, periods = (
             series.total(self.container(f"cpu_cfs_{name}_total", service), start, end, "seen")
             for name in ("throttled_periods", "periods")
         )
         times = [time for time, _ in usage.samples if start <= time <= end] if usage else []
-        known = self.cpu_seconds(start, end, service) is not None and (cpus is None or full is not None)
+        known = self.cpu_seconds(start, end, service) is not None
         known = known and series.missing_share(times, start, end) <= METRICS_MISSING_LIMIT
-        return Quota(cpus, full, series.ratio(throttled, periods), known)
+        return Quota(cpus, series.ratio(throttled, periods), known)
 
     def process_restarts(self, start: float, end: float) -> int | None:
         """How often the process's or the container's start time changed; None where neither was recorded."""
-        starts = [*self.process(START_TIME), *self.container("start_time_seconds")]
+        starts = [*self.process("process_start_time_seconds"), *self.container("start_time_seconds")]
         times = [series.values_within([start_time], start, end) for start_time in starts]
         return sum(before != after for each in times for before, after in itertools.pairwise(each)) if starts else None
 
@@ -110,10 +107,6 @@ class Metrics:
     def _of_database(self, name: str) -> list[Series]:
         return series.select(self._database, f"pg_{name}")
 
-    def served_requests(self, label: str, start: float, end: float) -> int | None:
-        count = self._events("lab_requests_seconds_count", start, end, endpoint=label)
-        return None if count is None else round(count)
-
     @property
     def of_jvm(self) -> bool:
         return any(one.labels.get("__name__", "").startswith("jvm_") for one in self._own)
@@ -143,12 +136,11 @@ class Metrics:
         """Growth of a counter that the approach's process tells, up to the last scrape of the window."""
         return series.total(self.process(name), start, self._last_scrape(end))
 
-    def _events(self, name: str, start: float, end: float, **labels: str) -> float | None:
+    def _events(self, name: str, start: float, end: float) -> float | None:
         """Growth of the approach's counters that appear with their first event; 0 when none has happened."""
-        alive = any(series.increase(beat, end, end) is not None for beat in self.process(START_TIME))
-        if not alive or not _scraped_before(self._own, start):
+        if not _scraped_before(self._own, start):
             return None
-        return series.total(series.select(self._own, name, **labels), start, end, "zero") or 0.0
+        return series.total(self.process(name), start, end, "zero") or 0.0
 
     def _last_scrape(self, end: float) -> float:
         return min(end, max((own.samples[-1][0] for own in self._own if own.samples), default=0.0))

@@ -34,10 +34,6 @@ def assess(files: RunFiles, search: Search) -> Trial:
         rate_rps=run.rate or 0,
         outcome="held",
         started=facts.start,
-        throughput_rps=run.throughput_rps,
-        p50_ms=run.latency_ms.p50,
-        p99_ms=run.latency_ms.p99,
-        cpu_ms_per_request=run.cpu_ms_per_request,
         cpu_share=ratio(run.cpus_used, run.cpus_given),
     )
     if spoilt := next((rule for rule in failures if rule.host_cause and not _limited_by(rule)), None):

@@ -12,16 +12,15 @@ from typing import Any, Literal, Self
 import yaml
 from pydantic import Field, model_validator
 
-from loomlab.answer.loads import PARTNER_SPOILT, counting_try, torn_runs, tries_of, unmade_blocks
+from loomlab.answer.loads import counting_try, torn_runs, tries_of, unmade_blocks
 from loomlab.answer.summary import foreign, planned
 from loomlab.basics.errors import HostError, ParseError, told
 from loomlab.basics.grouping import grouped, parse_cpu_list
-from loomlab.judge.judge import judged
 from loomlab.judge.series import ratio
 from loomlab.plan.host import Host, Lab
 from loomlab.plan.planning import plan, seconds_left
 from loomlab.plan.scenarios import load_scenario, scenario_loads
-from loomlab.records.files import Record, RunFiles, check_links, path_of, read_record
+from loomlab.records.files import Record, check_links, path_of, read_record
 from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
@@ -196,7 +195,7 @@ def approach_cpus(order: Order) -> float:
 
 def runs_in(results: Path, benchmark: Benchmark, scenarios: Path, host: Host | None = None) -> list[PublishedRun]:
     """The runs for the benchmark that count, of finished experiments with the variables of a load's newest one; with a
-    host, of those that were measured on it and whose raw files bear their figures out."""
+    host, of those that were measured on it."""
     asked: dict[str, dict[str, str]] = {}
     found: list[PublishedRun] = []
     for folder, order in reversed(planned(results)):
@@ -230,14 +229,6 @@ def _runs_of(
         if amount not in levels or run.run in torn:
             continue
         failed = [rule.rule for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"]
-        if host:
-            again = judged(RunFiles(folder / "runs" / run.run))
-            added = len(run.rules) - len(again.rules)
-            verdict = {"verdict": again.verdict, "reasons": again.reasons, "rules": run.rules[added:]}
-            known = all(rule.rule == PARTNER_SPOILT for rule in run.rules[:added])
-            if not known or run.model_copy(update=verdict) != again or again.verdict == "invalid" != run.verdict:
-                cure = "run loomlab judge on its folder, then loomlab summarise"
-                raise ParseError(f"the raw files of {run.run} do not bear out what is told of it: {cure}.")
         yield PublishedRun(
             experiment=folder.name, load=load_of(order), host=str(order.host.get("cpu_model") or "unknown CPU"),
             cpus=cpus, approach=run.approach, jdk=run.jdk, repeat=run.repeat, level=levels[amount], amount=amount,

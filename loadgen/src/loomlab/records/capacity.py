@@ -51,10 +51,6 @@ class Trial(Record):
     gave_out: str | None = Field(None, description="What was at its limit")
     elsewhere: bool = Field(False, description="What gave out is not the service")
     started: Moment
-    throughput_rps: Figure | None = None
-    p50_ms: Figure | None = None
-    p99_ms: Figure | None = None
-    cpu_ms_per_request: Figure | None = None
     cpu_share: Figure | None = Field(None, description="Of the service's CPUs, how much was used")
 
 

@@ -208,7 +208,8 @@ def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
     except ValidationError as error:
         fact = f"{path} is damaged, or of another version of the lab, by {_fields(error)}"
         raise ParseError(f"{fact}: use that version, or move its folder out of results/.") from error
-    warnings.warn(f"{path}: left out what this version does not know: {unknown}", stacklevel=2)
+    # The same words wherever it is read, so that they are said once.
+    warnings.warn(f"{path.name}: left out what this version does not know: {unknown}", stacklevel=1)
     return known
 
 

@@ -63,7 +63,6 @@ class Measured(Record):
     requests: Counter | None = Field(None, description="Requests of the whole run, as the tool counts them")
     errors: Counter | None = None
     doubtful: Counter = Field(0, description="Answers that may have failed as well")
-    completed: Counter | None = None
     dropped: Counter | None = None
     keepalive_requests: Counter | None = None
     throughput_rps: Figure | None = None
@@ -97,7 +96,6 @@ class Measured(Record):
     container_known: bool = Field(True, description="The container's state after the run was recorded")
     container_failure: str | None = None
     process_restarts: Counter | None = None
-    oom_kills: Figure | None = None
     swapped_ratio: Figure | None = Field(None, description="Memory of the process in swap ÷ its RSS, highest of each")
     metrics_missing_ratio: Figure = 1.0
     gc_share: Figure | None = Field(None, description="Of the run, in pauses")
@@ -117,7 +115,6 @@ class Measured(Record):
     limit: Counter | None = Field(None, description="Requests that are served at once, where threads do not bound them")
     backend_measured: bool = Field(True, description="Its CPU was recorded, so a missing value means no quota")
     backend_cpus_full: Figure | None = Field(None, description="Share of seconds with all CPUs of its set busy")
-    backend_quota_full: Figure | None = None
     backend_throttled: Figure | None = None
     backend_loop_full: Figure | None = Field(None, description="The same for its busiest event loop")
     backend_lateness_mean_ms: Figure | None = None
@@ -125,9 +122,8 @@ class Measured(Record):
     backend_delays: BackendDelays | None = None
     backend_requests_per_request: Figure | None = None
     backend_connections_opened: Counter | None = None
-    database_measured: bool = Field(True, description="As the backend's, like the three below")
+    database_measured: bool = Field(True, description="As the backend's, like the two below")
     database_cpus_full: Figure | None = None
-    database_quota_full: Figure | None = None
     database_throttled: Figure | None = None
     database_connections: Figure | None = Field(None, description="The most at once, the exporter's own among them")
     database_most_connections: Figure | None = Field(None, description="That the database takes")
@@ -139,7 +135,6 @@ class Measured(Record):
     generator_throttled: Figure | None = None
     generator_cpus_full: Figure | None = None
     generator_thread_full: Figure | None = None
-    generator_quota_full: Figure | None = None
     syn_retransmits: Counter | None = None
     connections_opened: Counter | None = None
     lab_connections: Counter = Field(3, description="The lab's own connections among them")

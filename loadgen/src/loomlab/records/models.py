@@ -274,11 +274,9 @@ class Run(Measured):
     generator_cpu_ms_per_request: Figure | None
     rss_max_bytes: Figure | None = Field(description="The highest sample, one a second; null under ZGC")
     rss_hwm_bytes: Figure | None = Field(None, description="High-water mark since the run's start, with mapped files")
-    platform_threads_peak: Figure | None = Field(None, description="The JVM's high-water mark since the run's start")
     vsz_max_bytes: Figure | None
     live_bytes_per_request: LiveBytes = Field(default_factory=LiveBytes, description="Memory per in-flight request")
     live_requests: Counter | None = Field(None, description="How many requests waited then")
-    heap_kept_bytes: Figure | None = Field(None, description="Growth over the load, after full collections at rest")
     allocated_bytes_per_request: Figure | None = Field(None, description="Heap allocation, without that of scrapes")
     threads_max: Figure | None = Field(description="The highest sample, one a second")
     gc: Gc

@@ -194,7 +194,7 @@ def silent_end(run: Measured) -> Iterator[str]:
         yield f"{fact} {SILENT_END_P99S} × p99 = {limit:.1f} s): {AT_A_LOSS}."
 
 
-@rule("suspect", f"< {SHORTEST_INTERIOR_S} s")
+@rule("suspect", f"< {SHORTEST_INTERIOR_S} s; of a closed load < {FEWEST_WAVES} waves")
 def short_interior(run: Measured) -> Iterator[str]:
     """Length of the interior, but of trials of a search for capacity."""
     skip_if(run.capacity_share == 1, "the trials of a search are short")
@@ -203,15 +203,7 @@ def short_interior(run: Measured) -> Iterator[str]:
         yield "The run is too short to leave out its beginning and end: use a longer DURATION."
     elif (seconds := measured(run.interior_s, NOT_TIMED)) < SHORTEST_INTERIOR_S:
         yield f"The figures cover only {seconds:.0f} s (the limit is {SHORTEST_INTERIOR_S} s): use a longer DURATION."
-
-
-@rule("suspect", f"< {FEWEST_WAVES}")
-def few_waves(run: Measured) -> Iterator[str]:
-    """Waves in the interior."""
-    skip_if(not run.closed_model, OPEN)
-    skip_if(run.waves is None and run.whole_run, NO_INTERIOR)
-    waves = measured(run.waves, NOT_TIMED)
-    if waves < FEWEST_COUNTED:
+    elif run.closed_model and (waves := measured(run.waves, NOT_TIMED)) < FEWEST_COUNTED:
         yield f"The figures cover only {waves:.1f} waves (the limit is {FEWEST_WAVES}): use a longer DURATION."
 
 
@@ -235,13 +227,3 @@ def omission_possible(run: Measured) -> Iterator[str]:
         fact = f"Coordinated omission is possible: {what}, and a closed-model tool sends nothing meanwhile, so about"
         cure = f"(the limit is {percent(OMITTED_LIMIT)}): find what stalled, or offer a rate (make run-vegeta)."
         yield f"{fact} {omitted:,.0f} requests are missing, {percent(omitted / answered)} of those answered {cure}"
-
-
-@rule("suspect")
-def keepalive_refused(run: Measured) -> Iterator[str]:
-    """Answers that did not keep their connection open (only ab reports it)."""
-    skip_if(run.foreign, "a service of yours may close connections, which is part of its cost")
-    why = "the tool does not report it; opened connections are counted"
-    kept, completed = measured(run.keepalive_requests, why, UNFIT), measured(run.completed, why, UNFIT)
-    if kept < completed:
-        yield f"Only {kept} of {completed} answers kept their connection open: {limits.SEE_LOG}."

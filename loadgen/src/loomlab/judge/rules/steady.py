@@ -7,7 +7,7 @@ from loomlab.basics.format import percent
 from loomlab.judge.limits import GROWTH_LIMIT
 from loomlab.judge.rule import Level, Rule, measured, rule, skip_if
 from loomlab.records.measured import Halves, Measured
-from loomlab.records.raw import REST_CORES, WarmupDigest
+from loomlab.records.raw import REST_CORES
 
 MUCH_GROWTH_LIMIT = 0.25
 """A rate that is one hundredth over what can be carried makes 0.9 s grow by a quarter within a minute."""
@@ -97,40 +97,22 @@ def uneven(run: Measured) -> Iterator[str]:
         yield f"{fact} find out what happened then, or measure again."
 
 
-def _warmup(run: Measured) -> WarmupDigest:
-    return measured(run.warmup, "how warm the approach was, because its warm-up was not recorded")
-
-
 @rule("suspect")
 def half_cold(run: Measured) -> Iterator[str]:
-    """Warm-up cut short by its cap, or none."""
-    warmup = _warmup(run)
-    skip_if(warmup.failed, "the warm-up failed")
-    if warmup.capped:
+    """Warm-up cut short by its cap, or none; without an answer to its last requests; or of unknown compilers."""
+    warmup = measured(run.warmup, "how warm the approach was, because its warm-up was not recorded")
+    if warmup.failed:
+        fact = f"The warm-up failed: no request of its burst {warmup.bursts} was answered"
+        yield f"{fact}; see the approach's log in raw/."
+    elif warmup.capped:
         cap_s, said = warmup.cap_s, "The warm-up was cut short by its"
         why, longer_s = f": {warmup.cause}", max(2 * cap_s, SHORTEST_CAP_S)
         if run.cold:
             said, why, longer_s = "There was no warm-up: its", " leaves no time for one", SHORTEST_CAP_S
         yield f"{said} cap of {cap_s:.0f} s{why}; use WARMUP_CAP={longer_s:.0f}s."
-
-
-@rule("suspect", needs="jvm")
-def compilers_unknown(run: Measured) -> Iterator[str]:
-    """Warm-up that could not tell whether the compilers were at rest."""
-    warmup = _warmup(run)
-    skip_if(run.cold or warmup.failed, "there was no warm-up, or it failed")
-    what = "whether the JIT compilers were at rest, because the warm-up was the load itself (see raw/loomlab.log)"
-    measured(warmup.compiled, what)
-    return iter(())
-
-
-@rule("suspect")
-def warmup_failed(run: Measured) -> Iterator[str]:
-    """Warm-up whose last requests were not answered."""
-    warmup = _warmup(run)
-    if warmup.failed:
-        fact = f"The warm-up failed: no request of its burst {warmup.bursts} was answered"
-        yield f"{fact}; see the approach's log in raw/."
+    elif run.sight in {"jvm", "lab"}:
+        what = "whether the JIT compilers were at rest, because the warm-up was the load itself (see raw/loomlab.log)"
+        measured(warmup.compiled, what)
 
 
 @rule(

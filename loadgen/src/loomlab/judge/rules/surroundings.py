@@ -40,19 +40,10 @@ def _limits(name: str, about: str, find: Find, most: float, limit: str = "") -> 
     return rule("invalid", limit or f"> {percent(most)}")(check)
 
 
-def _of_quota(run: Measured, figure: str) -> float:
-    """What was measured of a quota; ends the check where there is none, or where that is not known."""
-    share: float | None = getattr(run, figure)
-    skip_if(share is None and getattr(run, f"{figure.partition('_')[0]}_measured"), "there is no CPU quota")
-    return measured(share, "what CPU the containers beside the approach used")
-
-
 def _full(name: str, what: str, said: str, parts: str) -> Rule:
     def find(run: Measured) -> tuple[str, float]:
-        figure, part = f"{name}_full", name.partition("_")[0]
-        who = WHO.get(part, part)
-        share = _of_quota(run, figure) if parts == "quota" else getattr(run, figure)
-        share = measured(share, f"how busy the {who}'s {parts} were")
+        part = name.partition("_")[0]
+        share = measured(getattr(run, f"{name}_full"), f"how busy the {WHO.get(part, part)}'s {parts} were")
         return f"{said} at least {percent(BUSY_CPU)} busy in {percent(share)} of the seconds", share
 
     limit = f"at least {percent(BUSY_CPU)} in > {percent(BUSY_SECONDS_LIMIT)} of seconds"
@@ -61,7 +52,8 @@ def _full(name: str, what: str, said: str, parts: str) -> Rule:
 
 def _throttled(name: str, who: str) -> Rule:
     def find(run: Measured) -> tuple[str, float]:
-        share = _of_quota(run, name)
+        skip_if(getattr(run, name) is None and getattr(run, f"{who}_measured"), "there is no CPU quota")
+        share = measured(getattr(run, name), "what CPU the containers beside the approach used")
         return f"it was throttled in {percent(share)} of its CPU quota periods", share
 
     return _limits(name, f"Periods in which the {who} was throttled by its quota.", find, THROTTLED_LIMIT)
@@ -102,14 +94,11 @@ generator_cpus = _full("generator_cpus", "all CPUs of the generator's set", "all
 generator_thread = _full(
     "generator_thread", "a CPU by the generator's busiest thread (ab has one)", "its busiest thread was", "threads"
 )
-generator_quota = _full("generator_quota", "the generator's CPU quota", "its CPU quota was", "quota")
 backend_cpus = _full("backend_cpus", "all CPUs of the backend's set", "all CPUs of its set were", "CPUs")
-backend_quota = _full("backend_quota", "the backend's CPU quota", "its CPU quota was", "quota")
 backend_loop = _full(
     "backend_loop", "a CPU by the backend's busiest event loop", "its busiest event loop was", "event loops"
 )
 database_cpus = _full("database_cpus", "all CPUs of the database's set", "all CPUs of its set were", "CPUs")
-database_quota = _full("database_quota", "the database's CPU quota", "its CPU quota was", "quota")
 generator_wait_mean = _waited("mean", "on average", LATE_MEAN_LIMIT, "mean")
 generator_wait_p99 = _waited("p99", "at p99", LATE_P99_LIMIT, "mean of the worst hundredth of the seconds")
 generator_throttled = _throttled("generator_throttled", "generator")

@@ -41,15 +41,6 @@ def process_restarted(run: Measured) -> Iterator[str]:
         yield f"The process under test was started again {restarts} times during the run (the limit is 0): {SEE_LOG}."
 
 
-@rule("invalid")
-def oom_killed(run: Measured) -> Iterator[str]:
-    """The kernel killed a process of the container for memory."""
-    why = "kills are not counted here; the container's exit state shows whether it was killed"
-    kills = measured(run.oom_kills, why, UNFIT)
-    if kills:
-        yield f"The kernel killed {kills:.0f} processes for memory (the limit is 0): use a larger SIZE or a lower load."
-
-
 @rule("suspect", f"> {percent(SWAPPED_LIMIT)}", host_cause=True, needs="lab")
 def swapped(run: Measured) -> Iterator[str]:
     """Memory of the approach's process in swap ÷ its RSS, the highest of each."""
