@@ -65,8 +65,8 @@ smoke: ## Run every approach under low load, fail if a run is invalid; 3 min
 	@APPROACH=all CONCURRENCY=50 DURATION=4s WARMUP_CAP=1s SIZE=smoke bin/run run-hey
 
 .PHONY: report
-report: ## Write report.html again: RESUME=latest
-	@unset $(filter-out RESUME,$(EXPORTED)); bin/run report
+report: ## Write report.html again: RESUME=latest; BESIDE=NAME: print both
+	@unset $(filter-out RESUME BESIDE,$(EXPORTED)); bin/run report
 
 ##@ The lab
 

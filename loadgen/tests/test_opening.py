@@ -16,7 +16,7 @@ from loomlab.records.contrasts import Contrast, Kind
 from loomlab.records.load import Load
 from loomlab.records.models import Latency, Run, Verdict
 from loomlab.records.raw import LiveBytes
-from loomlab.report.experiment import Experiment, csv_of, effect_cell, groups_of, table_of
+from loomlab.report.experiment import Experiment, beside, csv_of, effect_cell, groups_of, table_of
 from loomlab.report.opening import caveats_of, opening_of
 from ordered import STAMP, TWO_CPUS, asked_for, lab_in, planned
 from report_folder import HEAPS, LOAD, NAMES, NEGATIVE, RATE, at_loads, blocks, experiment_of, holding, invalid, run_of
@@ -329,3 +329,16 @@ def test_a_plan_records_the_colours_of_its_approaches(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     lab.colours = {"tomcat-virtual": "#D5630B", "jetty-virtual": "#B37305"}
     assert plan(asked_for(approaches=["tomcat-virtual"]), TWO_CPUS, lab, STAMP).colours == {"tomcat-virtual": "#D5630B"}
+
+
+def test_two_experiments_beside_each_other_say_first_that_they_are_no_comparison() -> None:
+    early, late = (
+        replace(experiment_of(blocks(2), started=started), name=name)
+        for name, started in (("monday", "2026-11-23T10:00:00Z"), ("tuesday", "2026-11-24T10:00:00Z"))
+    )
+
+    doubt, *lines = beside(late, early)
+
+    assert "may be the day" in doubt
+    rows = [[cell.strip() for cell in line.split("|")[2:4]] for line in lines if line.startswith("| 2,000")]
+    assert rows == [[name, day] for name in sorted(NAMES) for day in ("monday", "tuesday")]

@@ -117,13 +117,16 @@ def test_a_file_of_terabytes_is_not_read(tmp_path: Path, capsys: pytest.CaptureF
     assert (other / "summary.json").exists()
 
 
-@pytest.mark.parametrize("words", [["judge", "{}/runs/1-tomcat-virtual"], ["report", "{}"]])
+@pytest.mark.parametrize(
+    "words", [["judge", "{}/runs/1-tomcat-virtual"], ["report", "{}"], ["report", "{other}", "--beside", "{}"]]
+)
 def test_nothing_is_read_through_a_pipe_or_a_link(tmp_path: Path, words: list[str]) -> None:
-    folder = made(tmp_path)
-    finish(folder)
+    folder, other = made(tmp_path), made(tmp_path, "20260102T000000Z")
+    for each in (folder, other):
+        finish(each)
     os.mkfifo(raw_of(folder) / "x")
 
-    assert exit_code(*(word.format(folder) for word in words)) == 2
+    assert exit_code(*(word.format(folder, other=other) for word in words)) == 2
 
 
 @pytest.mark.parametrize("content", [b'"' + b" " * 2**20 + b'"', b'{"notes": [' + b"0," * 50_000 + b"0]}"])

@@ -109,8 +109,15 @@ def finish_killed(results: Path = RESULTS) -> None:
         raise typer.Exit(EXIT_LAB)
 
 
-def report(experiment_dir: Folder) -> None:
-    """Make report.html, summary.md, table.csv and plots/ of an experiment from its folder, without a network."""
+def report(experiment_dir: Folder, beside: Path | None = None) -> None:
+    """Make report.html, summary.md, table.csv and plots/ of an experiment from its folder, without a network; or print
+    its figures beside those of another one."""
+    if beside:
+        from loomlab.report import experiment  # noqa: PLC0415 - as below
+
+        both = (experiment.read_experiment(folder) for folder in (experiment_dir, beside))
+        print("\n".join(map(plain, experiment.beside(*both))))  # noqa: T201
+        return
     from loomlab.report.page import write_report  # noqa: PLC0415 - what draws takes long to import
 
     print(plain(f"report: {write_report(experiment_dir)}"))  # noqa: T201

@@ -303,6 +303,9 @@ OTHERS = (
         "what makes pools small, in the same way",
     ),
     Variable("RESUME", "latest", "finish report", "", "`latest`, or a folder of `results/`"),
+    Variable(
+        "BESIDE", "latest", "report", "", "another experiment, whose figures are printed beside those of `RESUME`"
+    ),
     Variable("KEEP", "20", "prune!", "", "how many of the newest experiments stay"),
     Variable("PART", "live", "test-all", "all of them", "a part of the longer tests"),
     Variable("TRIES", "3", BENCHES, "", "how often"),

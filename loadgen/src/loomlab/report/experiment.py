@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from loomlab.answer.comparisons import compared
-from loomlab.answer.figures import FIGURES, Figure, Spread, spread
+from loomlab.answer.figures import FIGURES, Figure, Spread, measured_figures, spread
 from loomlab.answer.loads import LoadGroup, load_groups, unmade_blocks
 from loomlab.answer.text import table_lines
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.basics.format import UNKNOWN, number, plain, signed
 from loomlab.basics.grouping import grouped
+from loomlab.plan.planning import command_of
 from loomlab.records.contrasts import Comparison, Kind
 from loomlab.records.files import RunFiles, check_links, checksum, read_record
 from loomlab.records.models import Run, Summary, Verdict
@@ -148,10 +149,28 @@ def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
 
 def table_of(rows: Sequence[Row], figures: Sequence[Figure]) -> list[str]:
     headings = ["load", "approach", *(figure.label for figure in figures), "verdict"]
-    cells = [
-        [row.load.label, row.approach, *(with_interval(*row.cell(one)) for one in figures), row.verdict] for row in rows
+    return table_lines(headings, [_cells(row, figures) for row in rows], frozenset({"load", "approach", "verdict"}))
+
+
+def _cells(row: Row, figures: Sequence[Figure], *names: str) -> list[str]:
+    return [row.load.label, row.approach, *names, *(with_interval(*row.cell(one)) for one in figures), row.verdict]
+
+
+def beside(one: Experiment, other: Experiment) -> list[str]:
+    """Both in one table, with what makes them no comparison first."""
+    both = sorted((one, other), key=lambda each: each.summary.started or "")
+    figures = measured_figures([*one.runs, *other.runs])
+    told = [
+        f"{each.name}, started {each.summary.started}: {command_of(each.order) if each.order else UNKNOWN}"
+        for each in both
     ]
-    return table_lines(headings, cells, frozenset({"load", "approach", "verdict"}))
+    rows = [(each, row) for each in both for row in each.rows]
+    rows.sort(key=lambda pair: (pair[1].load.unit, pair[1].load.amount, pair[1].approach))
+    cells = [_cells(row, figures, each.name) for each, row in rows]
+    left = frozenset({"load", "approach", "experiment", "verdict"})
+    headings = ["load", "approach", "experiment", *(figure.label for figure in figures), "verdict"]
+    doubt = "Two experiments of different times: hosts drift, so what differs may be the day. make compare would tell."
+    return [doubt, "", *told, "", *table_lines(headings, cells, left)]
 
 
 def with_interval(centre: str, ends: str | None) -> str:
