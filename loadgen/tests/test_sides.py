@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from abouts import about, subject
-from loomlab.answer.gate import outcomes_of, write_junit
+from loomlab.answer.gate import chance_of_passing, outcomes_of, write_junit
 from loomlab.answer.parity import audit, contrasts_of
 from loomlab.basics.errors import EXIT_INVALID, EXIT_UNRESOLVED, UsageError
 from loomlab.cli import results as results_of_cli
@@ -233,6 +233,12 @@ def test_of_simulated_experiments_few_are_called_wrong(
     got = [outcomes_of(summary_of(order, list(ratios)), order)[0].result for ratios in series]
     assert beyond[0] <= got.count("beyond") / TIMES <= beyond[1]
     assert within[0] <= got.count("within") / TIMES <= within[1]
+
+
+def test_how_likely_equals_pass_is_told_beforehand(tmp_path: Path) -> None:
+    order = compare(tmp_path / "lab", B="GC=g1", FAIL=CPU_LIMIT)
+    assert "95 %" in (chance_of_passing(order, tmp_path) or "")
+    assert chance_of_passing(order.model_copy(update={"limits": []}), tmp_path) is None
 
 
 def test_each_limit_is_a_test_case(tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 """The gate of `make compare`: whether the other sides are within the limits that FAIL sets against side A."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 from xml.etree import ElementTree
 
-from loomlab.answer.comparisons import compared
+from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, compared
 from loomlab.answer.figures import CAPACITY, CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, Figure
 from loomlab.answer.loads import load_groups, spoilt
 from loomlab.basics.format import signed
@@ -15,6 +16,7 @@ from loomlab.records.models import Summary
 from loomlab.records.order import Limit, Order
 from loomlab.statistics.comparison import FEWEST_BLOCKS
 from loomlab.statistics.paired import why_not
+from loomlab.statistics.student import chance_within
 
 FIGURES: dict[str, Figure] = {
     "cpu_ms_per_request": CPU, "live_bytes_per_request": MEMORY, "latency_ms.p50": P50, "latency_ms.p99": P99,
@@ -64,6 +66,17 @@ def _outcome(limit: Limit, one: Comparison) -> Outcome:
     more = why_not(one) if one.swayed else ""
     said = f"{what}: {span}, {words[result]} {signed(100 * limit.share)} %{more}."
     return Outcome(limit, one.load, one.a, result, said)
+
+
+def chance_of_passing(order: Order, results: Path) -> str | None:
+    """How likely the limit on CPU per request is held if nothing differs, in a sentence; None without such a limit."""
+    blocks, loads = max(run.request.repeat for run in order.runs), max(run.request.cell for run in order.runs)
+    shares = [limit.share for limit in order.limits if FIGURES[limit.figure] is CPU]
+    if not shares or blocks < FEWEST_BLOCKS or not order.runs[0].request.partner:
+        return None
+    deviation = block_deviation(results, order.host.get("cpu_model")) or BLOCK_DEVIATION
+    chance = min(chance_within(math.log1p(share), deviation, blocks) for share in shares) ** loads
+    return f"If nothing differs, FAIL passes on CPU per request in {100 * chance:.0f} % of such experiments."
 
 
 def write_junit(path: Path, summary: Summary, outcomes: Sequence[Outcome]) -> None:

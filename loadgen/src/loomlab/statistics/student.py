@@ -85,6 +85,13 @@ def blocks_likely(estimated: Estimates, margin: float, declared: int) -> int:
     return bisect_left(range(most), True, lo=least, key=enough)
 
 
+def chance_within(limit: float, deviation: float, blocks: int) -> float:
+    """Probability that the interval of a mean that is truly 0 lies on this side of the limit, of whatever sign."""
+    free = blocks - 1
+    halves = half_width(deviation * np.sqrt(2 * gammaincinv(free / 2, SLICES) / free), blocks)
+    return float(ndtr((abs(limit) - halves) / (deviation / np.sqrt(blocks))).mean())
+
+
 def power(mean: float, deviation: float, blocks: int, margin: float, declared: int) -> float:
     """Probability that the t-test rejects at Holm's strictest level, or the interval lies within the margin."""
     free = blocks - 1
