@@ -10,13 +10,14 @@ from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, compare
 from loomlab.answer.figures import CAPACITY, CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, Figure
 from loomlab.answer.loads import load_groups, spoilt
 from loomlab.basics.format import signed
+from loomlab.plan.variables import MOST_REPEATS
 from loomlab.records.contrasts import Comparison
 from loomlab.records.files import whole
 from loomlab.records.models import Summary
 from loomlab.records.order import Limit, Order
 from loomlab.statistics.comparison import FEWEST_BLOCKS
 from loomlab.statistics.paired import why_not
-from loomlab.statistics.student import chance_within
+from loomlab.statistics.student import chance_within, half_width
 
 FIGURES: dict[str, Figure] = {
     "cpu_ms_per_request": CPU, "live_bytes_per_request": MEMORY, "latency_ms.p50": P50, "latency_ms.p99": P99,
@@ -64,8 +65,21 @@ def _outcome(limit: Limit, one: Comparison) -> Outcome:
     tails = " (tails of a closed load)" if one.lower_bounds else ""
     span = f"{signed(100 * low)} to {signed(100 * high)} % against {one.b}{tails}"
     more = why_not(one) if one.swayed else ""
+    if result == "unresolved" and not more and (blocks := _blocks_for(limit, one)):
+        more = f"; about {blocks} blocks would"
     said = f"{what}: {span}, {words[result]} {signed(100 * limit.share)} %{more}."
     return Outcome(limit, one.load, one.a, result, said)
+
+
+def _blocks_for(limit: Limit, one: Comparison) -> int | None:
+    """The fewest with which the interval would leave the limit out, if mean and spread stay; None: too many."""
+    if one.by_difference or one.interval is None or one.effect is None:
+        return None
+    half, blocks = math.log(one.interval[1] / one.effect), len(one.blocks)
+    deviation = half / float(half_width(1, blocks))
+    distance = abs(math.log(one.effect) - math.log1p(limit.share))
+    every = range(blocks + 1, MOST_REPEATS + 1)
+    return next((count for count in every if float(half_width(deviation, count)) < distance), None)
 
 
 def chance_of_passing(order: Order, results: Path) -> str | None:
