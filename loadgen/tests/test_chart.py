@@ -1,4 +1,4 @@
-"""What the report draws: differences, ranges, and what a run did when."""
+"""What the report draws: differences, ranges, distributions, and what a run did when."""
 
 import gzip
 import math
@@ -12,12 +12,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from markupsafe import Markup
 
 from loomlab.answer.figures import CPU, MEMORY
 from loomlab.answer.loads import load_groups
 from loomlab.records.files import RunFiles
 from loomlab.records.load import OpenRate, RateStep
-from loomlab.records.models import Run, Verdict
+from loomlab.records.models import Latency, Run, Verdict
 from loomlab.report import chart
 from loomlab.report import page as report
 from loomlab.report.chart import Drawing, Look, course_of, looks
@@ -61,13 +62,19 @@ def test_an_invalid_run_is_in_no_line_of_means() -> None:
     def at(cell: int, **changes: Any) -> Run:
         """At so many connections, at which a request takes as much CPU."""
         own: dict[str, Any] = {"cell": cell, "run": f"{cell}-x", "load": replace(LOAD, connections=cell)}
-        return run_of(NAMES[0], **own | {"cpu_ms_per_request": cell} | changes)
+        own |= {"cpu_ms_per_request": cell, "latency_ms": Latency(p50=900, p99=990)}
+        return run_of(NAMES[0], **own | changes)
 
-    def lines(*runs: Run) -> list[str]:
-        drawn = chart.over_load(CPU, load_groups(runs), looks([NAMES[0]], {}, {}))
-        return re.findall(r'd="([^"]+)"[^>]+stroke-width: 1.3', drawn.svg if drawn else "")
+    runs = [at(1), at(2)]
+    spoilt = at(1, run="9-x", cpu_ms_per_request=1.5, verdict="invalid", latency_ms=Latency(p50=9000, p99=9900))
 
-    assert lines(at(1), at(2), at(1, run="9-x", cpu_ms_per_request=1.5, verdict="invalid")) == lines(at(1), at(2)) != []
+    def lines(runs: list[Run]) -> list[list[str]]:
+        loads, look = load_groups(runs), looks([NAMES[0]], {}, {})
+        drawn = [chart.over_load(CPU, loads, look), chart.distribution(loads[0], look)]
+        return [re.findall(r'd="([^"]+)"[^>]+stroke-width: 1.3', one.svg if one else "") for one in drawn]
+
+    assert lines([*runs, spoilt]) == lines(runs)
+    assert all(lines(runs))
 
 
 @pytest.mark.parametrize(
@@ -90,6 +97,21 @@ def test_blocks_that_are_all_far_to_one_side_are_on_the_scale() -> None:
     left = min(x for line in lines_of(drawn, "miter; stroke-linecap: square") for x in line)
 
     assert [x > left for x, *_ in dots(drawn)] == [True, True]
+
+
+def test_a_percentile_that_a_repeat_lacks_is_not_drawn_and_the_band_has_every_repeat() -> None:
+    def drawn(*latencies: Latency) -> Drawing | None:
+        runs = [run_of(NAMES[0], repeat, latency_ms=latency) for repeat, latency in enumerate(latencies, 1)]
+        return chart.distribution(load_groups(runs)[0], looks([NAMES[0]], {}, {}))
+
+    whole = Latency(p50=900, p90=950, p99=990)
+    low, other = whole.model_copy(update={"p50": 800.0}), whole.model_copy(update={"p99": None})
+    (_, all_of_them), (_, two) = (lines_of(drawn(whole, one), "stroke-width: 1.3")[0] for one in (low, other))
+
+    assert two < all_of_them
+    svg = (drawn(whole, low) or Drawing("", Markup())).svg
+    band = re.search(r'FillBetween.*?d="M (\S+) (\S+) \nL (\S+) (\S+)', svg, re.DOTALL)
+    assert band and abs(float(band[2]) - float(band[4])) > 20
 
 
 def test_the_interval_lies_about_the_mean_and_the_margin_about_equality() -> None:
@@ -148,6 +170,7 @@ def test_what_was_not_measured_is_not_drawn(experiment: Experiment) -> None:
     assert chart.effects(MEMORY, experiment.comparisons(MEMORY, first.label), look) is None
     assert chart.over_load(MEMORY, experiment.loads, look) is None
     assert chart.over_load(CPU, [first], look) is None
+    assert chart.distribution(load_groups([run_of(NAMES[0], p50=None)])[0], look) is None
     assert course_of(experiment.runs[0], None) is None
 
 
@@ -217,10 +240,10 @@ def test_a_second_without_an_answer_counts_but_not_between_the_slices_of_a_pair(
 
 @pytest.mark.parametrize("name", ["_x", "$a$", "$\\foo$"])
 def test_a_strangers_name_is_text_in_charts_and_stops_none(name: str) -> None:
-    runs = [run_of(name, cell=cell, run=f"{cell}-x", load=replace(LOAD, connections=cell)) for cell in (1, 2)]
-    loads, look = load_groups(runs), looks([name], {}, {})
+    runs = [run_of(name, repeat, run=f"{repeat}-x", latency_ms=Latency(p50=900, p99=990)) for repeat in (1, 2)]
+    load, look = load_groups(runs)[0], looks([name], {}, {})
 
-    for drawn in (chart.repeats(CPU, loads[0], look), chart.over_load(CPU, loads, look)):
+    for drawn in (chart.repeats(CPU, load, look), chart.distribution(load, look)):
         assert drawn is not None
         assert f">{name}</text>" in drawn.svg
 

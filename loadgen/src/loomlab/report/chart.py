@@ -30,7 +30,7 @@ from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, read_record
 from loomlab.records.models import Run, ToolRun
 from loomlab.records.raw import MetricsLog
-from loomlab.records.requestlog import Numbers, by_seconds, percentile
+from loomlab.records.requestlog import LEVELS, Numbers, by_seconds, percentile
 from loomlab.report.experiment import effect_cell
 from loomlab.tools.known import tool
 
@@ -55,6 +55,7 @@ SMOOTH_S = 5  # of throughput: connections in step put one wave more into one se
 LEAST_SPAN = 1.25  # a scale spans so much at least, that chance does not look like a difference: of ratios, 0.8 to 1.25
 LEAST_DIFFERENCE = 1.0  # the same of differences, in their unit
 GAP = "\N{EM SPACE}"  # which SVG keeps
+TICKS = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 MOST_S = 86_400  # of a course
 BEFORE_S, AFTER_S = 10, 5  # how much around the load is drawn
 PANELS = (
@@ -146,8 +147,8 @@ def named_rows(chart: Axes, names: Sequence[str]) -> None:
     chart.tick_params(axis="y", labelcolor=INK)
 
 
-def trace(chart: Axes, points: Points, name: str, look: Look) -> None:
-    (line,) = chart.plot(*points, look.marker, markersize=5, markevery=[], label=_broken(name))
+def trace(chart: Axes, points: Points, name: str, look: Look, marked: Sequence[int] = ()) -> None:
+    (line,) = chart.plot(*points, look.marker, markersize=5, markevery=[*marked], label=_broken(name))
     line.set(color=look.colour, linestyle=look.line, linewidth=1.3)
 
 
@@ -307,6 +308,30 @@ def over_load(figure: Figure, loads: Sequence[LoadGroup], looks: Looks) -> Drawi
         axes.set_ylim(*_limits(values))
     legend(axes)
     return drawing(axes, f"{figure.title} over load")
+
+
+def distribution(load: LoadGroup, looks: Looks) -> Drawing | None:
+    """Latency by percentile, each nine as wide as the one before: of an approach the mean of its runs, and a band from
+    the lowest to the highest."""
+    axes, every = new_axes(PLOT_IN), list[float]()
+    for name, look in looks.items():
+        runs = [run.latency_ms for run in load.counted(name)]
+        levels = [level for level in LEVELS if runs and all(getattr(latency, level) for latency in runs)]
+        if len(levels) < 2:
+            continue
+        places = [-math.log10(1 - LEVELS[level] / 100) for level in levels]
+        values = np.array([[getattr(latency, level) for level in levels] for latency in runs])
+        axes.fill_between(places, values.min(axis=0), values.max(axis=0), color=look.colour, alpha=0.2, linewidth=0)
+        trace(axes, (np.array(places), values.mean(axis=0)), name, look, [len(places) - 1])
+        every += [float(values.min()), float(values.max())]
+    if not every:
+        return None
+    if max(every) > 4 * min(every):
+        axes.set_yscale("log")
+    axes.set_xticks([-math.log10(1 - percent / 100) for percent in TICKS], [f"p{percent:g}" for percent in TICKS])
+    axes.set_title(f"latency at {load.label}, ms")
+    legend(axes)
+    return drawing(axes, f"latency by percentile at {load.label}")
 
 
 def courses(load: LoadGroup, every: Sequence[Course], looks: Looks) -> list[Drawing]:

@@ -97,7 +97,8 @@ def _charts(experiment: Experiment, look: Looks) -> list[Drawing]:
     effects = (chart.effects(figure, experiment.comparisons(figure), look) for figure in (CPU, MEMORY, P99))
     single = [chart.repeats(figure, loads[0], look) for figure in DRAWN if len(loads) == 1]
     several = [chart.over_load(figure, loads, look) for figure in DRAWN]
-    return [drawing for drawing in (*effects, *single, *several) if drawing]
+    latencies = [chart.distribution(load, look) for load in loads]
+    return [drawing for drawing in (*effects, *single, *several, *latencies) if drawing]
 
 
 def _courses(experiment: Experiment, look: Looks) -> list[Drawing]:
