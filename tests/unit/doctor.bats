@@ -81,10 +81,12 @@ nothing_broken() {
 @test "on macOS with the engine stopped no line is broken, and the memory is not known" {
   stub uname 'echo Darwin'
   stub docker 'exit 1'
+  stub sysctl 'case $* in *nperflevels) echo 2 ;; esac'
   run "$LAB_ROOT/bin/doctor"
   [ "$status" -eq 3 ]
   grep -qE '^will not work  engine +none answers: start Docker' <<<"$output"
   grep -qE '^caveat +memory +not known: start the engine' <<<"$output"
+  grep -qE '^caveat +hybrid cores ' <<<"$output"
   nothing_broken "$output"
 }
 
@@ -168,11 +170,22 @@ loopback() {
     "caveat +open files +CONCURRENCY=10000 needs 20500: .*suspect"
 }
 
-@test "a governor that changes frequencies is a caveat" {
-  engine_says
+@test "governor, hybrid cores and SMT on two CPUs are caveats" {
+  engine_says CPUs=2
   host_has sys/devices/system/cpu/cpu0/cpufreq/scaling_governor powersave
-  says check_machine "caveat +governor +powersave: .*cpupower"
+  host_has sys/devices/system/cpu/smt/active 1
+  host_has sys/devices/system/cpu/cpu0/cpu_capacity 1024
+  host_has sys/devices/system/cpu/cpu1/cpu_capacity 430
+  says check_machine "caveat +governor +powersave: .*cpupower" "caveat +SMT" "caveat +hybrid cores"
   nothing_broken "$output"
+}
+
+@test "hardware threads on a number of CPUs that leaves no whole cores are a caveat" {
+  engine_says CPUs=6
+  host_has sys/devices/system/cpu/smt/active 1
+  says check_machine "caveat +SMT +on, with 6 CPUs, no multiple of four"
+  engine_says CPUs=8
+  says check_machine "fine +SMT +on: SIZE=auto gives out whole cores"
 }
 
 @test "Docker Desktop's own proxy is none" {
