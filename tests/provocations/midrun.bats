@@ -86,7 +86,7 @@ judged() {
 }
 
 @test "a generator that is killed" {
-  judged 2 tool_failed
+  judged 2 tool_failed too_many_errors
   [ "$(json .error "$(experiment_folder)/runs/2-microhttp-virtual/raw/probe.json")" = null ]
 }
 
