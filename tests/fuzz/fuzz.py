@@ -253,7 +253,8 @@ def cases(seed: int, count: int, every: dict[str, Target], scratch: Path, out: P
         if kind not in {"read", "refused"} and found[kind] == 1:
             kept = f"{kind}-{sha256(content).hexdigest()[:8]}"
             (out / kept).write_bytes(json.dumps([name, file]).encode() + b"\n" + content)
-        (folder / file).write_bytes(target.files[file])
+        if not target.writes:
+            (folder / file).write_bytes(target.files[file])
     return found
 
 
