@@ -1,6 +1,7 @@
 """Per-request data, whatever the tool: when each answered request started and how long it took."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -42,6 +43,19 @@ class RequestLog:
 
     def __len__(self) -> int:
         return len(self.start_s)
+
+    @classmethod
+    def merged(cls, logs: "Sequence[RequestLog]") -> "RequestLog":
+        """All that several load generators sent: figures of them are of pooled requests, never means of percentiles."""
+        if len(logs) == 1:
+            return logs[0]
+        counts = ("unanswered", "doubtful", "unmarked", "unsent")
+        return cls(
+            **{name: np.concatenate([getattr(log, name) for log in logs]) for name in COLUMNS},
+            **{name: sum(getattr(log, name) for log in logs) for name in counts},
+            failures=sum((Counter(log.failures) for log in logs), Counter()),
+            rounded_ms=max(log.rounded_ms for log in logs),
+        )
 
     @property
     def untimed(self) -> int:
