@@ -97,7 +97,7 @@ walk() { # every run of the plan, and again what the host spoilt of a sweep, as 
 }
 
 measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
-  local runs=${1//,/ } begun=$SECONDS ready label limit number
+  local runs=${1//,/ } begun=$SECONDS ready label options number
   UNDER_TEST=$(tr , '\n' <<<"$2" | sort -u | paste -sd' ' -) RUN_NUMBER=$((RUN_NUMBER + 1))
   export "${@:3}"
   label="$RUN_NUMBER/$RUNS_TOTAL $(tr , '\n' <<<"$1" | sed 's/^[0-9]*-//' | awk '!seen[$0]++' | paste -sd, - | sed 's/,/, /')"
@@ -112,13 +112,14 @@ measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
   (cd "$EXPERIMENT" && mkdir -p $(printf 'runs/%s/raw ' $runs)) || exit "$LAB_FAILED" # and never the experiment's own folder
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
   # What ends one that hangs needs no shell; five minutes for what a signal makes it keep.
-  limit="timeout --foreground --kill-after=300 $((LONGEST_S + 600)) entrypoint"
+  options=(${OF_USER[@]+"${OF_USER[@]}"}
+    --entrypoint="timeout --foreground --kill-after=300 $((LONGEST_S + 600)) entrypoint" loadgen)
   for ((number = 2; number <= ${GENERATORS:-1}; number++)); do
     OTHERS="$OTHERS $GENERATOR-$number"
-    in_loadgen --detach --name "$GENERATOR-$number" ${OF_USER[@]+"${OF_USER[@]}"} --entrypoint="$limit" loadgen generate \
-      "/results/$LAB_EXPERIMENT/runs/$runs" "$number" >/dev/null 2>&1 || say "[$label] load generator $number did not start"
+    in_loadgen --detach --name "$GENERATOR-$number" "${options[@]}" generate "/results/$LAB_EXPERIMENT/runs/$runs" "$number" \
+      >/dev/null 2>&1 || say "[$label] load generator $number did not start"
   done
-  in_loadgen --detach --use-aliases --name "$GENERATOR" ${OF_USER[@]+"${OF_USER[@]}"} --entrypoint="$limit" loadgen measure \
+  in_loadgen --detach --use-aliases --name "$GENERATOR" "${options[@]}" measure \
     $(printf "/results/$LAB_EXPERIMENT/runs/%s " $runs) --start-s $((ready - begun)) --waited-s $((SECONDS - ready)) \
     --label "$label" $([ ! -t 2 ] || echo --terminal) >/dev/null 2>&1 ||
     say "[$label] the load generator did not start: this run has no figures"

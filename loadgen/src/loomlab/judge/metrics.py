@@ -157,7 +157,6 @@ class Metrics:
         """The container with the most samples in the window: an earlier one of the service may still be stored."""
         return max(self._cpus(service), key=lambda usage: len(series.values_within([usage], start, end)), default=None)
 
-
     def _cpus(self, service: str) -> list[Series]:
         return series.select(self._containers, "container_cpu_usage_seconds_total", service=service, cpu="total")
 

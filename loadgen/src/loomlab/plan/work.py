@@ -142,9 +142,6 @@ def _check_database(work: Work, lab: Lab) -> None:
 
 def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Work:
     subject, foreign, delay = None, None, delay_of(asked.delay)
-    if asked.target and asked.generators > 1:
-        fact = f"GENERATORS={asked.generators} does not go with TARGET"
-        raise UsageError(f"{fact}, to which all would have this host's one address: leave it out.")
     if asked.target:
         asked, foreign = target_of(asked)
     elif model is not None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,12 +51,10 @@ class RequestLog:
         if len(logs) == 1:
             return logs[0]
         counts = ("unanswered", "doubtful", "unmarked", "unsent")
-        return cls(
-            **{name: np.concatenate([getattr(log, name) for log in logs]) for name in COLUMNS},
-            **{name: sum(getattr(log, name) for log in logs) for name in counts},
-            failures=sum((Counter(log.failures) for log in logs), Counter()),
-            rounded_ms=max(log.rounded_ms for log in logs),
-        )
+        joined: dict[str, Any] = {name: np.concatenate([getattr(log, name) for log in logs]) for name in COLUMNS}
+        joined |= {name: sum(getattr(log, name) for log in logs) for name in counts}
+        failures = sum((Counter(log.failures) for log in logs), Counter[str]())
+        return replace(logs[0], **joined, failures=failures)
 
     @property
     def untimed(self) -> int:

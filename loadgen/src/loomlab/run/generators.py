@@ -17,7 +17,7 @@ from loomlab.tools.several import folder_of
 from loomlab.tools.tool import Tool
 
 FOLDER = "generators"  # of a run's, as long as it goes: bin/experiment.sh removes it
-AHEAD_S, LOOK_EVERY_S = 0.5, 0.05  # a share is handed out so long before it begins
+AHEAD_S, LOOK_EVERY_S = 1, 0.05  # a share is handed out so long before it begins
 READY_WITHIN_S = 60
 
 
@@ -115,7 +115,5 @@ def _do(share: Share, stop: Stop) -> None:
     run, samples = Generator().send(
         tool(share.tool), share.load, share.raw, share.longest_s, stop, lambda _: None, share.ramp_s
     )
-    write_json(
-        share.raw / HOST, HostLog(samples=samples, network_before=before, network_after=network_counters())
-    )
+    write_json(share.raw / HOST, HostLog(samples=samples, network_before=before, network_after=network_counters()))
     write_json(share.raw / TOOL, run)

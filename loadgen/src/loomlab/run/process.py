@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -144,8 +144,8 @@ class Bursts:
     approach: Management
     stop: Stop
     longest_drain_s: float = LONGEST_DRAIN_S
-    generator: Generator = Generator()
     clock: Callable[[], float] = time.monotonic
+    generator: Generator = field(default_factory=Generator)
 
     def run(self, phase: BurstPhase, load: Load, wait_ms: int, show: Callable[[], None]) -> Burst:
         """`wait_ms` is what a request waits at least."""

@@ -1,4 +1,4 @@
-"""What the load generators of a run left, as if it were one's: the first beside the run's own files, others each apart."""
+"""What the load generators of a run left, as if it were one's: the first's files are beside the run's own."""
 
 from pathlib import Path
 
