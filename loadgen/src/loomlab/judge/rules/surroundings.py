@@ -159,7 +159,7 @@ def generators_apart(run: Measured) -> Iterator[str]:
     skip_if(run.generators == 1, "there is one load generator")
     apart = measured(run.generators_apart, "when the load generators began")
     if apart > APART_LIMIT:
-        fact = f"The load generators began {percent(apart)} of the load's length after one another"
+        fact = f"The load generators began {percent(apart)} of the load's length apart"
         yield f"{fact} (the limit is {percent(APART_LIMIT)}): use a longer DURATION."
 
 
