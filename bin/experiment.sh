@@ -5,9 +5,10 @@ RECORDINGS=loom-lab-jfr # a volume
 RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 EXPERIMENT="" STOPPING="" LAB_BROKE="" OTHER_JDKS="" RECORDED="" APPROACHES="" SUBJECT="" COMPANIONS=""
 STARTED="" STOPPED="" UP_BEFORE=""                                 # services: by the experiment, and before it
 UNDER_TEST="" GENERATOR="" BACKGROUND="" WARMER=loom-lab-warmer-$$ # what goes on: a service, a container, a process
+OTHERS=""                                                          # load generators beside that one, which share its load
 # A line of a plan, as records/order.py and plan/planning.py have it: a folder of results may be a stranger's.
 KEYS="$(awk -F '\t' '$4 == "plan" { print $1 }' "$LAB_ROOT/bin/variables.tsv" | paste -sd'|' -)|MONITORING_CPUSET|LAB_DATABASE"
-KEYS="$KEYS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
+KEYS="$KEYS|GENERATORS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
 SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|RECORDED=1|OTHER_JDKS=[0-9,]{1,20}|SUBJECT=$WORD|(APPROACHES|COMPANIONS)=[a-zA-Z0-9._,-]*|($KEYS)=[A-Za-z0-9.:;,=+_-]{0,200})"
 
 # runs_in LINES: RUN SERVICE SETTINGS... of each line that tells of a run, or of those of a block that are loaded in turn.
@@ -99,7 +100,7 @@ walk() { # every run of the plan, and again what the host spoilt of a sweep, as 
 }
 
 measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
-  local runs=${1//,/ } begun=$SECONDS ready label limit
+  local runs=${1//,/ } begun=$SECONDS ready label options number
   UNDER_TEST=$(tr , '\n' <<<"$2" | sort -u | paste -sd' ' -) RUN_NUMBER=$((RUN_NUMBER + 1))
   export "${@:3}"
   label="$RUN_NUMBER/$RUNS_TOTAL $(tr , '\n' <<<"$1" | sed 's/^[0-9]*-//' | awk '!seen[$0]++' | paste -sd, - | sed 's/,/, /')"
@@ -114,8 +115,14 @@ measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
   (cd "$EXPERIMENT" && mkdir -p $(printf 'runs/%s/raw ' $runs)) || exit "$LAB_FAILED" # and never the experiment's own folder
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
   # What ends one that hangs needs no shell; five minutes for what a signal makes it keep.
-  limit="timeout --foreground --kill-after=300 $((LONGEST_S + 600)) entrypoint"
-  in_loadgen --detach --use-aliases --name "$GENERATOR" ${OF_USER[@]+"${OF_USER[@]}"} --entrypoint="$limit" loadgen measure \
+  options=(${OF_USER[@]+"${OF_USER[@]}"}
+    --entrypoint="timeout --foreground --kill-after=300 $((LONGEST_S + 600)) entrypoint" loadgen)
+  for ((number = 2; number <= ${GENERATORS:-1}; number++)); do
+    OTHERS="$OTHERS $GENERATOR-$number"
+    in_loadgen --detach --name "$GENERATOR-$number" "${options[@]}" generate "/results/$LAB_EXPERIMENT/runs/$runs" "$number" \
+      >/dev/null 2>&1 || say "[$label] load generator $number did not start"
+  done
+  in_loadgen --detach --use-aliases --name "$GENERATOR" "${options[@]}" measure \
     $(printf "/results/$LAB_EXPERIMENT/runs/%s " $runs) --start-s $((ready - begun)) --waited-s $((SECONDS - ready)) \
     --label "$label" $([ ! -t 2 ] || echo --terminal) >/dev/null 2>&1 ||
     say "[$label] the load generator did not start: this run has no figures"
@@ -128,7 +135,7 @@ measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
 }
 
 end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
-  local number=0 code run service raw id services
+  local number=0 code run service raw id services other
   IFS=, read -r -a services <<<"$2"
   [ -e "$EXPERIMENT/order.json" ] || die "$LAB_FAILED" "$EXPERIMENT/order.json is gone, so nothing more is measured: start again."
   for run in ${1//,/ }; do
@@ -138,14 +145,16 @@ end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
       [ -e "$raw/container.json" ] || [ -z "$id" ] || keep_container "${id%%$'\n'*}" "$raw" "$service"
     done
     keep_container "$GENERATOR" "$raw" loomlab
+    for other in $OTHERS; do keep_container "$other" "$raw" "loomlab${other#"$GENERATOR"}"; done
     [ -z "$RECORDED" ] || keep_pins "$raw" "$service"
     [ -z "$MODEL$SECRET_VARIABLES" ] || ask_loomlab hide "/results/$LAB_EXPERIMENT/runs/$run/raw" $SECRET_VARIABLES || rm -f "$raw"/*.log
   done
   code=$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null || true)
   [ "$code" != "$LAB_FAILED" ] || LAB_BROKE=yes
-  docker rm --force --volumes "$GENERATOR" $(containers_of $UNDER_TEST ${COMPANIONS//,/ } \
+  docker rm --force --volumes "$GENERATOR" $OTHERS $(containers_of $UNDER_TEST ${COMPANIONS//,/ } \
     ${LAB_DATABASE:+database}) >/dev/null 2>&1 || true
-  GENERATOR="" UNDER_TEST=""
+  [ -z "$OTHERS" ] || rm -rf "$EXPERIMENT/runs/$1/generators"
+  GENERATOR="" OTHERS="" UNDER_TEST=""
   [ "$code" != "$HOST_CANNOT" ] || exit "$HOST_CANNOT" # which the generator said why
   # Meanwhile the next approach starts. In a process group of its own, out of Ctrl-C's reach.
   set -m
@@ -194,7 +203,7 @@ interrupt() {
   STOPPING=yes
   say "stopping: keeping what was measured"
   [ -n "$GENERATOR" ] || exit "$INTERRUPTED"
-  docker kill --signal INT "$GENERATOR" >/dev/null 2>&1 || true
+  docker kill --signal INT "$GENERATOR" $OTHERS >/dev/null 2>&1 || true
 }
 
 # In a process group of its own: a second Ctrl-C would end what still cleans up.
@@ -214,7 +223,7 @@ wind_up() { # CODE
     docker rm --force "$WARMER" >/dev/null 2>&1
     sleep 0.2
   done
-  docker rm --force --volumes $GENERATOR $(containers_of $(services_of_plan) ${COMPANIONS//,/ }) $(docker ps --all --quiet \
+  docker rm --force --volumes $GENERATOR $OTHERS $(containers_of $(services_of_plan) ${COMPANIONS//,/ }) $(docker ps --all --quiet \
     --filter "label=loom-lab.experiment=$LAB_EXPERIMENT" --filter label=com.docker.compose.oneoff=True) >/dev/null 2>&1
   # What rmdir removes held no run.
   [ -z "${RESUME:-}" ] && rmdir "$EXPERIMENT/runs" 2>/dev/null && rm -rf "$EXPERIMENT" || { summarise "$code" || code=$?; }

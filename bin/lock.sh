@@ -66,14 +66,14 @@ INSPECTED='[{"Image": {{json .Image}}, "RestartCount": {{.RestartCount}}, "State
   "CpusetCpus": {{json .HostConfig.CpusetCpus}}, "PidsLimit": {{json .HostConfig.PidsLimit}}}}]'
 keep_container() { # ID RAW NAME: the log of a service's container, and, but of the load generator's, what became of it
   local inspected
-  [ "$3" = loomlab ] || ! inspected=$(docker inspect --format "$INSPECTED" "$1" 2>/dev/null) ||
+  [[ $3 =~ ^loomlab(-[0-9])?$ ]] || ! inspected=$(docker inspect --format "$INSPECTED" "$1" 2>/dev/null) ||
     { rm -f "$2/container.json" && printf '%s\n' "$inspected" >"$2/container.json"; }
   rm -f "$2/$3.log" && docker logs "$1" >"$2/$3.log" 2>&1 || true
 }
 
 keep_of_killed() { # ID NAME SERVICE EXPERIMENT: the same for runs that are not judged, and through no link
   local raw log=$3 runs="[0-9]+-$3(-try-[0-9]+)?"
-  [[ $2 != loom-lab-generator-* ]] || log=loomlab runs=$WORD
+  [[ ! $2 =~ ^loom-lab-generator-[0-9]+-[0-9]+(-[0-9])?$ ]] || log=loomlab${BASH_REMATCH[1]:-} runs=$WORD
   [[ ! -L $4 && ! -L $4/runs ]] || return 0
   for raw in "$4"/runs/*/raw; do
     [[ $raw =~ /$runs/raw$ && -f $raw/request.json && ! -e ${raw%raw}run.json && ! -L $raw && ! -L ${raw%/raw} ]] || continue

@@ -22,6 +22,7 @@ GOOD: dict[str, Any] = {
     "backend_delays": BackendDelays(before="300", after="300"), "gc_share": 0.02, "backend_requests_per_request": 3.0,
     "backend_lateness_mean_ms": 0.1, "backend_lateness_p99_ms": 0.5, "about_told": True, "foreign_cpu_share": 0.01,
     "clock_step_s": 0.01, "steal_shares": {"approach": 0.01, "backend": 0.0}, "stolen_of_needed": 0.02,
+    "generators": 2, "generators_apart": 0.001,
 }  # fmt: skip
 OPEN: dict[str, Any] = {
     "closed_model": False, "little_ratio": None, "waves": None, "worst_start_lag_p99_ms": 0.2, "lagged_p99_ms": 1200,

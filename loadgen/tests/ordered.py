@@ -61,7 +61,8 @@ def lab_in(folder: Path, scenarios: Path = SCENARIOS) -> Lab:
     """A checkout with what plans are made of."""
     (folder / "sizes").mkdir(parents=True, exist_ok=True)
     (folder / "sizes" / "smoke.env").write_text(SMALL)
-    (folder / ".env").write_text("# Defaults.\n" + "".join(f"{name}={value}\n" for name, value in ENV.items()))
+    env = ENV | {"MAX_CONNECTIONS": "65000"}
+    (folder / ".env").write_text("# Defaults.\n" + "".join(f"{name}={value}\n" for name, value in env.items()))
     (folder / "compose.yaml").write_text(json.dumps({"services": {"backend": {}} | SERVICES}))
     return Lab(folder, scenarios)
 

@@ -37,7 +37,7 @@ def reporting(report: ToolReport | None) -> Tool:
 
     log = log_of([0], [900], unanswered=20)
     tool: Tool = type(
-        "Reporting", (Ab,), {"command": lambda *_: ["true"], "report": read, "requests": lambda *_: log}
+        "Reporting", (Ab,), {"command": lambda *_, **__: ["true"], "report": read, "requests": lambda *_: log}
     )()
     return tool
 

@@ -230,7 +230,12 @@ VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
         (UsageError, SWEEP | {"connections": (*range(1, 30),), "repeats": 100}, "5,000 REPEATS"),
         (HostError, {"connections": 20_000}, "CONCURRENCY=20000 20501 20000 17500 -Hn"),
         (HostError, {"connections": 19_000}, "CONCURRENCY=19000 34 -Hn"),
-        (HostError, {"tool": "users", "connections": 70_000}, "CONCURRENCY=70000 64511"),
+        (HostError, {"tool": "users", "connections": 70_000}, "CONCURRENCY=70000 64511 GENERATORS"),
+        (HostError, {"connections": 25_000, "generators": 2}, "CONCURRENCY=25000 25501 20000 17500 -Hn"),
+        (UsageError, {"connections": 90_000, "generators": 4, "host": THIRTY_TWO}, "22500 20000 GENERATORS"),
+        (UsageError, {"tool": "users", "connections": 100_000, "generators": 2, "host": THIRTY_TWO},
+         "CONCURRENCY=100000 MAX_CONNECTIONS=65000"),
+        (UsageError, SWEEP | {"generators": 2, "design": "slices"}, "GENERATORS=2 DESIGN=alone"),
         (HostError, SWEEP | VEGETA | {"rate_rps": (5.0, 30_000.0)}, "RATE=30000 RATE"),
         (HostError, {"scenario": "60k-vus-smooth-spike-get-post-movies", "tool": ""}, "60000 20000 SCALE=auto"),
         (HostError, {"size": "smoke", "host": TWO_CPUS.model_copy(update={"cpus": 1, "cpu_order": [0]})}, "SIZE=auto"),
@@ -244,6 +249,17 @@ def test_what_cannot_be_is_refused(tmp_path: Path, error: type[Exception], chang
     said = str(refused.value)
     assert [part for part in parts.split() if part not in figures(said) and part not in said] == []
     assert said.endswith(".")
+
+
+def test_several_load_generators_hold_what_one_cannot(tmp_path: Path) -> None:
+    order = planned(tmp_path, connections=25_000, generators=2, host=THIRTY_TWO)
+
+    assert "GENERATORS=2" in list(shell_lines(order))
+    assert {run.request.generators for run in order.runs} == {2}
+    assert planned(tmp_path, connections=12_000, delay="3000", generators=2).suspect
+    assert swept(tmp_path, **IN_TURN).runs[0].request.partner
+    assert swept(tmp_path, **IN_TURN | {"generators": 2}).runs[0].request.partner is None
+    assert "GENERATORS" not in planned(tmp_path).settings
 
 
 def test_a_block_has_every_approach_once_at_one_load_in_an_order_drawn_from_the_seed(tmp_path: Path) -> None:

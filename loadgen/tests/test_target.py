@@ -103,6 +103,7 @@ def test_a_url_has_a_port_and_a_name(url: str, origin: str, name: str, tmp_path:
         ("run-users", {"CPUS": "1"}, "CPUS=1 does not go with TARGET, which the lab does not run"),
         ("run-users", {"IMAGE": "orders:1"}, "IMAGE=orders:1 does not go with TARGET"),
         ("run-users", {"AA": "1"}, "AA=1 does not go with TARGET"),
+        ("run-users", {"GENERATORS": "2"}, "GENERATORS=2 does not go with TARGET"),
         ("sweep", {"CONCURRENCY": ""}, "CONCURRENCY is not set"),
         ("run-ab", {"TARGET": "https://orders/x"}, "ab does not check certificates: use users, or vegeta with RATE"),
         ("run-hey", {"TARGET": "https://orders/x"}, "hey does not check certificates"),

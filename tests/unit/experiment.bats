@@ -25,7 +25,7 @@ setup() {
       *'loadgen again '*) echo 'run 1-a-try-2 a GC=g1 EXPECTED_S=60 LONGEST_S=150' ;;
       *'loadgen measure '*) [ -z \"\${GONE:-}\" ] || exec rm -r $EXPERIMENT
         cp $EXPERIMENT/.owner $BATS_TEST_TMPDIR/owner
-        for folder in $EXPERIMENT/runs/*; do touch \$folder/raw/request.json; done ;;
+        for folder in $EXPERIMENT/runs/*; do touch \$folder/raw/request.json && mkdir -p \$folder/generators; done ;;
       *'loadgen summarise '*) touch $EXPERIMENT/summary.json ;;
       *' up '*) echo \"\$GC \$LAB_EXPERIMENT\" >>$BATS_TEST_TMPDIR/settings && echo \"\$COMPOSE_FILE\" >>$BATS_TEST_TMPDIR/files ;;
       *' ps --all --quiet '*) echo 0123456789ab ;;
@@ -51,6 +51,18 @@ order() { grep -oE "$1" "$ASKED" | paste -sd' ' -; }
   [ "$(readlink "$LAB/results/latest")" = e ]
   grep -q '^zgc e$' "$BATS_TEST_TMPDIR/settings"
   grep -q 'rm --stop --force prometheus cadvisor backend' "$ASKED"
+}
+
+@test "load generators beside the first have no name of its, and leave nothing but their logs" {
+  export PAIR=$'GENERATORS=3\nrun 1-a a GC=g1 EXPECTED_S=120 LONGEST_S=300'
+  GENERATORS=3 CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(order '(--use-aliases )?--name loom-lab-gen[^ ]*|loadgen (measure|generate) /results/e/runs/1-a( [0-9])?|^rm --force --volumes loom-lab-gen.*' |
+    sed -E 's/generator-[0-9]+-1/G/g')" = "--name loom-lab-G-2 loadgen generate /results/e/runs/1-a 2 \
+--name loom-lab-G-3 loadgen generate /results/e/runs/1-a 3 --use-aliases --name loom-lab-G loadgen measure /results/e/runs/1-a \
+rm --force --volumes loom-lab-G loom-lab-G-2 loom-lab-G-3 0123456789ab" ] || { cat "$ASKED"; return 1; }
+  [ "$(cd "$EXPERIMENT/runs/1-a/raw" && LC_ALL=C && echo loomlab*)" = "loomlab-2.log loomlab-3.log loomlab.log" ]
+  [ ! -e "$EXPERIMENT/runs/1-a/generators" ]
 }
 
 @test "what the lab does not run is measured, and nothing of the lab is started or stopped" {
@@ -100,7 +112,7 @@ order() { grep -oE "$1" "$ASKED" | paste -sd' ' -; }
 }
 
 @test "Ctrl-C ends the generator, keeps the run and leaves nothing up" {
-  export LASTS=20 CONCURRENCY=7
+  export LASTS=20 CONCURRENCY=7 PAIR=$'GENERATORS=2\nrun 1-a a GC=g1 EXPECTED_S=120 LONGEST_S=300'
   set -m
   env --default-signal=INT "$LAB/bin/run" run-ab >"$BATS_TEST_TMPDIR/log" 2>&1 3>&- &
   until grep -q 'logs --follow' "$ASKED" 2>/dev/null; do sleep 0.05; done
@@ -109,7 +121,7 @@ order() { grep -oE "$1" "$ASKED" | paste -sd' ' -; }
   wait $! || status=$?
   set +m
   [ "$status" -eq 130 ]
-  grep -q '^kill --signal INT loom-lab-generator' "$ASKED"
+  grep -q '^kill --signal INT loom-lab-generator-[0-9]*-1 loom-lab-generator-[0-9]*-1-2$' "$ASKED"
   [ "$(order '^judge .*|^summarise .*')" = "judge /results/e/runs/1-a summarise --interrupted /results/e" ] || { cat "$ASKED"; return 1; }
   grep -q 'rm --stop --force prometheus cadvisor backend' "$ASKED"
   [ ! -L "$LAB/results/latest" ]

@@ -295,9 +295,11 @@ ID=0123456789ab
     rm*) (cd $results && find . -name '*.log' -o -name container.json) | sort >>$BATS_TEST_TMPDIR/there ;;
     esac"
   export CONTAINERS="$ID|exited|e|$LAB_ROOT||loom-lab-a-1|a|$results"$'\n'"bbbbbbbbbbbb|exited|e|$LAB_ROOT||loom-lab-generator-7-1|loadgen|$results"
+  CONTAINERS="$CONTAINERS"$'\n'"cccccccccccc|exited|e|$LAB_ROOT||loom-lab-generator-7-1-2|loadgen|$results"
   take_lock "a test"
-  [ "$(sort -u "$BATS_TEST_TMPDIR/there" | paste -sd' ' -)" = "./e/runs/2-b/raw/loomlab.log ./e/runs/3-a-twin/raw/loomlab.log \
-./e/runs/4-a-try-2/raw/a.log ./e/runs/4-a-try-2/raw/container.json ./e/runs/4-a-try-2/raw/loomlab.log" ] || { cat "$BATS_TEST_TMPDIR/there"; return 1; }
+  [ "$(sort -u "$BATS_TEST_TMPDIR/there" | paste -sd' ' -)" = "./e/runs/2-b/raw/loomlab-2.log ./e/runs/2-b/raw/loomlab.log \
+./e/runs/3-a-twin/raw/loomlab-2.log ./e/runs/3-a-twin/raw/loomlab.log ./e/runs/4-a-try-2/raw/a.log \
+./e/runs/4-a-try-2/raw/container.json ./e/runs/4-a-try-2/raw/loomlab-2.log ./e/runs/4-a-try-2/raw/loomlab.log" ] || { cat "$BATS_TEST_TMPDIR/there"; return 1; }
   [ "$(cat "$results/e/runs/4-a-try-2/raw/"{a.log,container.json,loomlab.log} | paste -sd' ' -)" = "said by $ID [{}] said by bbbbbbbbbbbb" ]
 }
 

@@ -16,6 +16,7 @@ COMMANDS = {
     "targets": "cli.planning:print_targets",
     "scenarios": "cli.planning:scenarios",
     "measure": "cli.measuring:measure",
+    "generate": "cli.measuring:generate",
     "warm-backend": "cli.measuring:warm_backend",
     "judge": "cli.results:judge",
     "hide": "cli.results:hide_secrets",

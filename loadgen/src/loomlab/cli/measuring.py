@@ -16,6 +16,7 @@ from loomlab.records.files import RunFiles, read_record
 from loomlab.records.load import Closed, Load, Target
 from loomlab.records.order import changing, read_order, set_state
 from loomlab.run.console import Progress, Stop
+from loomlab.run.generators import FOLDER, serve
 from loomlab.run.management import Backend, Waits
 from loomlab.run.measure import Measurement
 from loomlab.run.process import Bursts
@@ -55,6 +56,13 @@ def measure(
     progress.end()
     if not finished:
         raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def generate(run_dir: Path, number: int) -> None:
+    """Send the shares of a run's load that `measure` of the run hands to its load generator of that number."""
+    stop = Stop()
+    stop.install()
+    serve(run_dir / FOLDER, number, stop)
 
 
 def _load_all(runs: list[Measurement]) -> bool:

@@ -1,6 +1,7 @@
 """What the containers and their processes took, the host too; and what a waiting request held in the one under test."""
 
 import math
+from collections.abc import Iterable
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -21,7 +22,7 @@ from loomlab.judge.series import (
     shares_of,
     tool_cpu_seconds,
 )
-from loomlab.records.models import Container, Gc
+from loomlab.records.models import Container, Gc, HostLog
 from loomlab.records.raw import LiveBytes, MemoryLog, about_number, platform_threads
 
 HEAP = "jvm_memory_used_bytes"
@@ -202,18 +203,35 @@ def _database(facts: Facts, counted: Counted) -> dict[str, Any]:
 
 
 def _generator(facts: Facts, counted: Counted) -> dict[str, Any]:
-    samples, before = facts.host.samples, facts.host.network_before
-    grown = {name: after - before[name] for name, after in facts.host.network_after.items() if name in before}
-    wait_mean_ms, wait_p99_ms = cpu_waits_ms(samples, counted.spans)
+    """Of several load generators, the worst, and what all of them opened."""
+    each = [host.samples for host in facts.hosts]
+    waits_ms = [cpu_waits_ms(samples, counted.spans) for samples in each]
+    wait_mean_ms, wait_p99_ms = (_worst(values) for values in zip(*waits_ms, strict=True))
+    repeated, opened = (
+        series.together(_grown(host, name) for host in facts.hosts) for name in ("TCPSynRetrans", "ActiveOpens")
+    )
     return {
+        "generators_apart": facts.apart,
         **_limits(facts, "generator", "loadgen", facts.request.generator_cpus),
-        "waits_told": any(sample.tool_waits for sample in samples),
+        "waits_told": any(sample.tool_waits for samples in each for sample in samples),
         "generator_wait_mean_ms": wait_mean_ms,
         "generator_wait_p99_ms": wait_p99_ms,
-        "generator_thread_full": busiest_thread_full_share(samples),
-        "syn_retransmits": grown.get("TCPSynRetrans"),
-        "connections_opened": grown.get("ActiveOpens"),
+        "generator_thread_full": _worst(map(busiest_thread_full_share, each)),
+        "syn_retransmits": repeated,
+        "connections_opened": opened,
     }
+
+
+def _worst(shares: Iterable[float | None]) -> float | None:
+    """None where one is not known."""
+    every = [*shares]
+    return None if None in every else max(share for share in every if share is not None)
+
+
+def _grown(host: HostLog, counter: str) -> int | None:
+    if counter in host.network_before and counter in host.network_after:
+        return host.network_after[counter] - host.network_before[counter]
+    return None
 
 
 def _outside(facts: Facts, counted: Counted) -> dict[str, Any]:

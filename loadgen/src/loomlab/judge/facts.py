@@ -1,6 +1,7 @@
 """A run's raw files, read, and what they say of the tool: how many requests came to an end, and how."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,13 +13,14 @@ from loomlab.judge.limits import SEE_LOG
 from loomlab.judge.metrics import Metrics
 from loomlab.judge.series import ratio
 from loomlab.records.endpoints import delay_of, endpoint_of
-from loomlab.records.files import RunFiles, read_json, read_record
+from loomlab.records.files import HOST, TOOL, RunFiles, read_json, read_record
 from loomlab.records.load import Closed
 from loomlab.records.measured import BackendDelays, Sight
 from loomlab.records.models import Container, HostLog, Request, ToolRun
 from loomlab.records.raw import MemoryLog, MetricsLog, SliceLog, Warmup
 from loomlab.records.requestlog import RequestLog, latency_figures
 from loomlab.run.process import STALL_S
+from loomlab.tools import several
 from loomlab.tools.known import tool
 from loomlab.tools.tool import ToolReport
 
@@ -39,12 +41,19 @@ class Facts:
         one_load = isinstance(request.load.shape, Closed) or request.load.rate_rps is not None
         self.steady = one_load and not request.hangs
         self.driver = tool(request.tool)
-        self.process = read_record(files.tool, ToolRun)
-        self.start = self.process.started if self.process else request.started
-        self.end = self.process.ended if self.process else request.started
+        folders = several.folders_of(files.raw)
+        self.processes = [read_record(folder / TOOL, ToolRun) for folder in folders]
+        known = [process for process in self.processes if process]
+        self.start = min((process.started for process in known), default=request.started)
+        self.end = max((process.ended for process in known), default=request.started)
+        every_s = 1 / (request.load.rate_rps or math.inf)  # by so much each is to begin after the one before
+        begun = [process.started - place * every_s for place, process in enumerate(known)]
+        self.apart = ratio(max(begun) - min(begun), self.end - self.start) if len(begun) > 1 else None
         self.warmup = read_record(files.warmup, Warmup)
         self.metrics = Metrics(read_record(files.metrics, MetricsLog), request.name)
-        self.host = read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={})
+        nothing = HostLog(samples=[], network_before={}, network_after={})
+        self.hosts = [read_record(folder / HOST, HostLog) or nothing for folder in folders]
+        self.host = self.hosts[0]
         of_users: Sight = "jvm" if self.metrics.of_jvm else "container"
         self.sight: Sight = "answers" if request.outside else of_users if request.foreign else "lab"
         self.about = read_json(files.about)
@@ -63,16 +72,18 @@ class Facts:
 
 def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
     """Fields of Run, and the requests; of a tool whose report cannot be read, what else is known."""
-    process, driver = facts.process, facts.driver
-    if process is None:
+    driver, raw = facts.driver, facts.files.raw
+    if facts.processes[0] is None:
         return {"requests": None, "duration_s": None}, None
-    log, report, unread = None, ToolReport(), None
+    log, report, failure = None, ToolReport(), _death(facts)
     try:
-        report = driver.report(facts.files.raw)
-        log = driver.requests(facts.files.raw, facts.endpoint.floor_ms)
+        reports = [driver.report(folder) for folder in several.folders_of(raw)]
+        report, log = ToolReport.merged(reports), several.requests_of(driver, raw, facts.endpoint.floor_ms)
         _check_times(facts, report, log)
+        failure = failure or _failure(facts, reports)
     except (OSError, ParseError) as error:
-        log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"
+        log, report = None, ToolReport()
+        failure = failure or f"What {driver.name} wrote cannot be read: {error}"
     logged = RequestLog() if log is None else log  # one without answers is false
     requests, errors = report.attempted, None
     if requests is not None:
@@ -82,7 +93,7 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         unmarked = max(errors - len(logged.failed_start_s) - logged.untimed, 0)
         log = None if log is None else replace(log, unmarked=unmarked, unsent=report.dropped or 0)
     return {
-        "tool_failure": unread or _failure(driver.name, process, report),
+        "tool_failure": failure,
         "requests": report.completed if requests is None else requests,
         "errors": errors,
         "doubtful": logged.doubtful,
@@ -90,7 +101,7 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         "keepalive_requests": report.keepalive_requests,
         "failures": dict(logged.failures),
         "failed_latency_ms": latency_figures(logged.failed_latency_ms),
-        "duration_s": process.ended - process.started if report.duration_s is None else report.duration_s,
+        "duration_s": facts.end - facts.start if report.duration_s is None else report.duration_s,
         "response_bytes_per_request": ratio(report.received_bytes, (report.completed or 0) - logged.unanswered),
     }, log
 
@@ -104,7 +115,25 @@ def _check_times(facts: Facts, report: ToolReport, log: RequestLog | None) -> No
         raise ParseError("the times of the run are more than a week apart: measure again.")
 
 
-def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:
+def _death(facts: Facts) -> str | None:
+    """Of a load generator beside the first one."""
+    for number, process in enumerate(facts.processes, 1):
+        if process and process.stopped_by == "generator":
+            return f"Load generator {number} died, and its share of the load with it: see raw/loomlab-{number}.log."
+    return None
+
+
+def _failure(facts: Facts, reports: Sequence[ToolReport]) -> str | None:
+    """Of the first load generator whose tool did not end well."""
+    name = facts.driver.name
+    for number, (process, report) in enumerate(zip(facts.processes, reports, strict=True), 1):
+        whose = f"{name} of load generator {number}" if len(reports) > 1 else name
+        if process and (failure := _failure_of(whose, process, report)):
+            return failure
+    return None
+
+
+def _failure_of(name: str, process: ToolRun, report: ToolReport) -> str | None:
     if process.stopped_by == "stall":
         fact = f"{name} read nothing for {STALL_S:.0f} s (the limit) and was stopped"
         return f"{fact}: the figures cover the time before; use a lower load."

@@ -18,7 +18,7 @@ from loomlab.records.models import Request, Run
 ISO = "%Y-%m-%dT%H:%M:%SZ"
 AS_ASKED = (
     "tool", "scenario", "partner", "cell", "endpoint", "load", "delay", "repeat", "jdk", "http_client", "style",
-    "start_s", "waited_s", "quota_cpus", "capacity_share", "pool_asked",
+    "start_s", "waited_s", "quota_cpus", "capacity_share", "pool_asked", "generators",
 )  # fmt: skip
 """Fields of Run that Request has, too."""
 

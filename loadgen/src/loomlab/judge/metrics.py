@@ -43,8 +43,8 @@ class Metrics:
         return series.select(self._backend, metric)
 
     def cpu_seconds(self, start: float, end: float, service: str | None = None) -> float | None:
-        usage = self._cpu(service or self._approach, start, end)
-        return series.increase(usage, start, end) if usage else None
+        """Of all containers of the service, as there may be several load generators."""
+        return series.total(self._cpus(service or self._approach), start, end)
 
     def missing_ratio(self, service: str, start: float, end: float) -> float:
         return series.missing_ratio(self._cpu(service, start, end), start, end)
@@ -147,8 +147,10 @@ class Metrics:
 
     def _cpu(self, service: str, start: float, end: float) -> Series | None:
         """The container with the most samples in the window: an earlier one of the service may still be stored."""
-        usages = series.select(self._containers, "container_cpu_usage_seconds_total", service=service, cpu="total")
-        return max(usages, key=lambda usage: len(series.values_within([usage], start, end)), default=None)
+        return max(self._cpus(service), key=lambda usage: len(series.values_within([usage], start, end)), default=None)
+
+    def _cpus(self, service: str) -> list[Series]:
+        return series.select(self._containers, "container_cpu_usage_seconds_total", service=service, cpu="total")
 
 
 def _scraped_before(group: list[Series], start: float) -> bool:

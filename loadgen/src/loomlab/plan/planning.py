@@ -30,7 +30,7 @@ BACKEND_CAP_S = 30  # so long the backend's own warm-up may take, beside the fir
 FREE_MB = 512  # an hour of runs takes less; where a disk is full all the same, no finished run is lost
 MOST_RECORDED = 100_000  # kinds of request, in all runs, that an order.json has room for
 RECORDED = "JFR recorded it, which costs CPU"
-AS_ASKED, OF_SIDES = ("tool", "scenario"), ("jdk", "gc", "http_client", "style")
+AS_ASKED, OF_SIDES = ("tool", "scenario", "generators"), ("jdk", "gc", "http_client", "style")
 """What a run's request has as the user's variables have it, and as those of its side do."""
 
 
@@ -62,7 +62,10 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str, model: Model | None = N
         planned=stamp,
         seed=asked.seed,
         size=asked.size,
-        settings=asked.settings | size | ({"LAB_DATABASE": "1"} if work.endpoint.database else {}),
+        settings=asked.settings
+        | size
+        | ({"LAB_DATABASE": "1"} if work.endpoint.database else {})
+        | ({"GENERATORS": f"{asked.generators}"} if asked.generators > 1 else {}),
         host=host.model_dump(),
         note=" ".join(_notes(work)) or None,
         suspect=[*filter(None, (suspicion, RECORDED if asked.jfr else None))],

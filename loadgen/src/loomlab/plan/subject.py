@@ -34,7 +34,9 @@ WITHOUT = {
     "DELAY", "SAVE_MOVIES", "ERROR_SHARE", "RESPONSE_TIMEOUT_MS", "APPROACH", "JVM_OPTS",
 }  # fmt: skip
 """Variables that say nothing to a service of the user's."""
-OF_CONTAINERS = {"SUBJECTS", "SERVICE", "IMAGE", "PORT", "METRICS", "CPUS", "CPU_MODE", "JFR", "AA", "DESIGN"}
+OF_CONTAINERS = {
+    "SUBJECTS", "SERVICE", "IMAGE", "PORT", "METRICS", "CPUS", "CPU_MODE", "JFR", "AA", "DESIGN", "GENERATORS",
+}  # fmt: skip
 """And those that say nothing to one that the lab does not run."""
 SHORTEST_SECRET, HIDDEN = 6, b"***"  # shorter values are words and numbers that figures have, too
 SIDES, NAMES = ("a", "b", "c", "twin"), "[a-z0-9][a-z0-9-]{0,62}"

@@ -28,6 +28,7 @@ from loomlab.plan.values import (
 from loomlab.records.capacity import Objective
 from loomlab.records.endpoints import NO_DELAY, delay_of
 from loomlab.records.files import NAME, Record, checked
+from loomlab.records.load import MOST_GENERATORS
 from loomlab.records.models import PATH
 from loomlab.records.order import IMAGE, Limit
 from loomlab.tools.known import CLOSED_TOOLS, KNOWN, RATE_TOOLS, SWEEPER, ToolName
@@ -218,6 +219,11 @@ class Asked(Record):
         "`ec2-c5.2xlarge`, `smoke`",
         "`auto`: half of the CPUs for the approach, a quarter each for backend and load generator; with two CPUs these "
         "two share one", "smoke", "auto",
+    )  # fmt: skip
+    generators: Whole = variable(
+        "GENERATORS", OF_TARGETS,
+        "load generators that share connections, requests and rate ([when](../how-to/own-case.md#more-load)), up to "
+        f"{MOST_GENERATORS}", "1", "2", 1, ge=1, le=MOST_GENERATORS,
     )  # fmt: skip
     tool: ToolName | Literal[""] = variable(
         "TOOL", COMPARING, f"load generator of a sweep: {', '.join(f'`{name}`' for name in KNOWN)}",

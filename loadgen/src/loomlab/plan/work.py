@@ -99,7 +99,12 @@ def work_of(asked: Asked, host: Host, lab: Lab, model: Model | None = None) -> W
         cure = "use run-hey or run-vegeta" + (f", or APPROACH={rest}" if rest else "")
         raise UsageError(f"{driver.name} speaks HTTP/1.0, which {without[0]} does not: {cure}.")
     for load in work.loads:
-        driver.check(load)
+        for share in load.shares(work.asked.generators):
+            driver.check(share)
+    accepted = int(lab.defaults.get("MAX_CONNECTIONS", work.connections))
+    if work.asked.generators > 1 and not work.foreign and work.connections > accepted:
+        fact = f"CONCURRENCY={work.connections} is more than MAX_CONNECTIONS={accepted} of the approaches"
+        raise UsageError(f"{fact}: use a lower CONCURRENCY, or raise that in .env.")
     if work.answer_ms > ANSWER_MS:
         raise UsageError(
             f"ENDPOINT={work.loads[0].targets[0].target} with DELAY={work.asked.delay} answers after at least "
@@ -245,6 +250,8 @@ def _no_pairs(work: Work, host: Host, unpaired: Sequence[str]) -> Iterator[str]:
         yield f"RATE={asked.rates_rps[0]:.9g} is offered to one approach at a time: use CONCURRENCY"
     if asked.requests:
         yield f"REQUESTS={asked.requests} has no meaning in slices: use DURATION"
+    if asked.generators > 1:
+        yield f"GENERATORS={asked.generators} load one approach at a time: leave it out"
     if not tool(asked.tool).keeps_open:
         yield f"TOOL={asked.tool} connects anew for each slice: use TOOL={SWEEPER}"
     if asked.aa and len(work.approaches) > 1:
@@ -330,8 +337,10 @@ def backend_pool(work: Work, host: Host) -> tuple[int, str | None]:
     elif asked.rates_rps and not asked.connections:
         what, cure = f"RATE={asked.rates_rps[-1]:.9g} with {connections} connections", "use a lower RATE"
     raising = f"raise the hard limit (ulimit -Hn of the engine), or {cure}"
-    if connections > (most := PORTS - GENERATOR_FILES):
-        raise HostError(f"{what} needs more than the {PORTS} ports of one address, enough for {most}: {cure}.")
+    if connections > (most := asked.generators * (PORTS - GENERATOR_FILES)):
+        cure = cure if asked.scenario else f"{cure}, or more GENERATORS"
+        of = "one address" if asked.generators == 1 else f"each of {asked.generators} addresses"
+        raise HostError(f"{what} needs more than the {PORTS} ports of {of}, enough for {most}: {cure}.")
     room = min(files - connections - APPROACH_FILES, PORTS)
     if room < 1:
         fact = f"{what} needs {connections + APPROACH_FILES + 1} open files and the hard limit is {files}"

@@ -34,6 +34,7 @@ BYTES_PER_VALUE = 24  # of a file as large as may be; the lab writes 20 to 28
 MOST_MISTAKES = 1000  # that are told by name
 MOST_HASHED = 2**31  # bytes of a run, of which a request takes some 12
 SUMS = "SHA256SUMS"
+TOOL, HOST = "tool.json", "host.json"  # of each load generator
 
 
 def checked(check: Callable[[Any], object]) -> AfterValidator:
@@ -55,9 +56,9 @@ class RunFiles:
         self.backend = self.raw / "backend.json"
         self.about = self.raw / "about.json"
         self.probe = self.raw / "probe.json"
-        self.tool = self.raw / "tool.json"
+        self.tool = self.raw / TOOL
         self.slices = self.raw / "slices.json"
-        self.host = self.raw / "host.json"
+        self.host = self.raw / HOST
         self.metrics = self.raw / "metrics.json"
         self.memory = self.raw / "memory.json"
         self.container = self.raw / "container.json"

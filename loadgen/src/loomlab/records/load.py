@@ -1,5 +1,6 @@
 """What a load generator is asked to do, whatever the tool. Times are seconds, rates requests a second."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -8,6 +9,7 @@ from pydantic.dataclasses import dataclass
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
 MOST = 1_000_000_000  # requests, requests a second, connections, users and seconds: more is no load
+MOST_GENERATORS = 4  # that share a load
 MOST_STEPS = 100  # of a ladder, and stages of users: each is judged
 Count = Annotated[int, Field(ge=1, le=MOST)]
 CountOrZero = Annotated[int, Field(ge=0, le=MOST)]
@@ -95,6 +97,27 @@ class Load:
     connections: Count  # all are in use in the closed model; in the open one there are no more
     shape: Shape
     timeout_s: Count  # when a request has failed
+
+    def shares(self, count: int) -> "list[Load]":
+        """What each of so many load generators does, or of as many as there are connections; together it is all."""
+        count = min(count, self.connections)
+        edges = [self.connections * place // count for place in range(count + 1)]
+
+        def part(amount: int, place: int) -> int:
+            first, last = (amount * edge // self.connections for edge in edges[place : place + 2])
+            return last - first
+
+        def shape(place: int) -> Shape:
+            match self.shape:
+                case Closed(requests):
+                    return replace(self.shape, requests=part(requests, place))
+                case OpenRate(steps):
+                    return OpenRate(tuple(replace(step, rate_rps=step.rate_rps / count) for step in steps))
+                case Users(stages):
+                    parts = (replace(stage, users=part(stage.users, place)) for stage in stages)
+                    return replace(self.shape, stages=tuple(parts))
+
+        return [replace(self, connections=part(self.connections, place), shape=shape(place)) for place in range(count)]
 
     @property
     def rate_rps(self) -> float | None:

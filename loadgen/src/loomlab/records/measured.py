@@ -128,6 +128,8 @@ class Measured(Record):
     database_connections: Figure | None = Field(None, description="The most at once, the exporter's own among them")
     database_most_connections: Figure | None = Field(None, description="That the database takes")
     database_checkpoints: Counter | None = Field(None, description="Begun in the interior")
+    generators: Counter = Field(1, description="Load generators that shared the load")
+    generators_apart: Figure | None = Field(None, description="Time between their starts ÷ length of the load")
     generator_measured: bool = True
     waits_told: bool = Field(True, description="The kernel reports how long threads wait for a CPU")
     generator_wait_mean_ms: Figure | None = Field(None, description="How long its ready threads waited for a CPU")

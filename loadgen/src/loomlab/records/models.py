@@ -11,13 +11,13 @@ from loomlab.basics.grouping import parse_cpu_list
 from loomlab.records.capacity import Capacity, Search
 from loomlab.records.contrasts import Contrast
 from loomlab.records.files import Counter, Figure, Margin, Moment, Name, Record, checked
-from loomlab.records.load import MOST, Load
+from loomlab.records.load import MOST, MOST_GENERATORS, Load
 from loomlab.records.measured import Measured
 from loomlab.records.raw import LiveBytes
 
 Verdict = Literal["valid", "suspect", "invalid"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
-StopReason = Literal["stall", "hard cap", "interrupt", "slice"]
+StopReason = Literal["stall", "hard cap", "interrupt", "slice", "generator"]
 NEVER = datetime.min.replace(tzinfo=UTC)
 Cpus = Annotated[str, checked(parse_cpu_list)]  # a cpuset list
 Port = Annotated[int, Field(ge=1, le=65535)]
@@ -53,6 +53,7 @@ class Request(Record):
     partner: Name | None = None  # that it is loaded in turn with; None: it is alone
     slices: int = Field(default=0, ge=0)  # of each side, if it has a partner
     load: Load
+    generators: int = Field(default=1, ge=1, le=MOST_GENERATORS)  # that share it
     foreign: Foreign | None = None  # it is a service of the user's
     delay: str  # the backend's, as its variable has it; `none`: it is not asked
     pool_asked: bool = False  # the size of the pool of connections to the backend

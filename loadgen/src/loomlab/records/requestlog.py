@@ -1,10 +1,12 @@
 """Per-request data, whatever the tool: when each answered request started and how long it took."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +44,17 @@ class RequestLog:
 
     def __len__(self) -> int:
         return len(self.start_s)
+
+    @classmethod
+    def merged(cls, logs: "Sequence[RequestLog]") -> "RequestLog":
+        """All that several load generators sent: figures of them are of pooled requests, never means of percentiles."""
+        if len(logs) == 1:
+            return logs[0]
+        counts = ("unanswered", "doubtful", "unmarked", "unsent")
+        joined: dict[str, Any] = {name: np.concatenate([getattr(log, name) for log in logs]) for name in COLUMNS}
+        joined |= {name: sum(getattr(log, name) for log in logs) for name in counts}
+        failures = sum((Counter(log.failures) for log in logs), Counter[str]())
+        return replace(logs[0], **joined, failures=failures)
 
     @property
     def untimed(self) -> int:

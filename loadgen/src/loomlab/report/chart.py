@@ -33,6 +33,7 @@ from loomlab.records.raw import MetricsLog
 from loomlab.records.requestlog import LEVELS, Numbers, by_seconds, percentile
 from loomlab.report.experiment import effect_cell
 from loomlab.tools.known import tool
+from loomlab.tools.several import requests_of
 
 type Line = str | tuple[int, tuple[int, ...]]
 OF_SERVERS: dict[str, tuple[str, str, Line]] = {
@@ -178,7 +179,7 @@ def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
     """What the answered requests of each second show; nothing of a tool that left no requests, or broken ones."""
     log = None
     with suppress(OSError, LoomlabError):
-        log = tool(run.tool).requests(files.raw, endpoint_of(run.endpoint, delay_of(run.delay)).floor_ms)
+        log = requests_of(tool(run.tool), files.raw, endpoint_of(run.endpoint, delay_of(run.delay)).floor_ms)
     if not log or np.ptp(log.start_s) > MOST_S:
         return {}
     by_second = by_seconds(log.start_s, log.latency_ms)

@@ -14,19 +14,21 @@ from loomlab.basics.errors import HostError
 from loomlab.basics.grouping import parse_cpu_list
 from loomlab.basics.waves import RAMP_S, chosen_duration_s
 from loomlab.records.endpoints import delay_of, endpoint_of
-from loomlab.records.files import RunFiles, settle, write_json
+from loomlab.records.files import TOOL, RunFiles, read_record, settle, write_json
 from loomlab.records.load import Closed, Load
 from loomlab.records.measured import BackendDelays
 from loomlab.records.models import HostLog, Request, ToolRun
 from loomlab.records.raw import MemoryAnswer, Warmup
 from loomlab.run.console import Progress, Stop
 from loomlab.run.foreign import UNREACHED, ForeignService, Target
+from loomlab.run.generators import FOLDER, Generators
 from loomlab.run.live import PORT, LiveFigures, LiveProgress
 from loomlab.run.management import Backend, Management, Waits, hanging, probe
 from loomlab.run.memory_probe import LEFTOVERS_S, LiveSet
-from loomlab.run.process import STALL_S, Bursts, boot_id, network_counters, run_tool
+from loomlab.run.process import LONGEST_DRAIN_S, Bursts, Generator, boot_id, network_counters
 from loomlab.run.prometheus import Prometheus, UnreachableError, json_object
 from loomlab.run.warmer import Warmer, latency_ms
+from loomlab.tools import several
 from loomlab.tools.known import HOLDER, tool
 from loomlab.tools.tool import Tool
 
@@ -51,9 +53,11 @@ class Measurement:
         self.files = RunFiles(self.run_dir)
         self.approach = _service_of(self.request)
         self.backend = Backend("backend")
-        if self.request.outside:
+        count = self.request.generators
+        self.generator = Generators(self.run_dir / FOLDER, count) if count > 1 else Generator()
+        if self.request.outside or count > 1:
             self.tool = copy(self.tool)
-            self.tool.counter = None  # nothing of the lab scrapes it, and the port would be the host's
+            self.tool.counter = None  # nothing of the lab scrapes it, or that of one alone
         self.prometheus = Prometheus(self.prometheus_url)
         delay = delay_of(self.request.delay)
         self.endpoint = endpoint_of(self.request.endpoint, delay)
@@ -62,6 +66,7 @@ class Measurement:
     def run(self) -> bool:
         """Leaves raw/; True when it came to its end, False when it was stopped."""
         self.live.phase("warm-up")
+        self.generator.wait_until_ready(self.stop)
         self.begin()
         self.wait_for_samples()
         if not self.stop.requested:
@@ -99,7 +104,10 @@ class Measurement:
             self.prometheus.wait_for_samples(self.request.name, moment or self._began, self.stop, tells=tells)
 
     def drain(self, longest_s: float) -> None:
-        Bursts(self.tool, self.approach, self.stop).drain(longest_s)
+        self._bursts(self.tool).drain(longest_s)
+
+    def _bursts(self, driver: Tool, longest_drain_s: float = LONGEST_DRAIN_S) -> Bursts:
+        return Bursts(driver, self.approach, self.stop, longest_drain_s, generator=self.generator)
 
     def end(self) -> None:
         """Measures what waiting requests hold, and finishes."""
@@ -109,7 +117,7 @@ class Measurement:
     def measure_memory(self, load: Load) -> None:
         """What waiting requests of it hold: as many as it has in flight, or as pools are kept for."""
         if not self.stop.requested and not self.request.outside:
-            bursts = Bursts(tool(HOLDER), self.approach, self.stop, LEFTOVERS_S)
+            bursts = self._bursts(tool(HOLDER), LEFTOVERS_S)
             request = self.request.model_copy(update={"load": load})
             log = LiveSet(request, self.about, bursts, self.waits).measure(self.before, self.warmup)
             write_json(self.files.memory, log)
@@ -154,7 +162,7 @@ class Measurement:
 
     def _warm_up(self) -> Warmup:
         request = self.request
-        bursts = Bursts(self.tool, self.approach, self.stop)
+        bursts = self._bursts(self.tool)
         warmup = Warmer(bursts, self.waits, request.load, request.warmup_cap_s).run(settles=request.partner is None)
         if warmup.failed and request.foreign:
             raise HostError(
@@ -179,14 +187,8 @@ class Measurement:
         network_before = network_counters()
         with hanging(self.request.hangs, self.backend, self.progress):
             live.phase("measure")
-            run, samples = run_tool(
-                driver.command(load, files.raw, ramp_s=RAMP_S),
-                driver.output(files.raw),
-                duration_s + load.timeout_s + margin_s,
-                STALL_S if driver.discards else math.inf,
-                self.stop,
-                progress.show,
-            )
+            longest_s = duration_s + load.timeout_s + margin_s
+            run, samples = self.generator.send(driver, load, files.raw, longest_s, self.stop, progress.show, RAMP_S)
             live.phase("collect")
         host = HostLog(
             samples=samples,
@@ -206,14 +208,16 @@ class Measurement:
         write_json(self.files.tool, run)
         write_json(self.files.host, host)
         write_json(self.files.backend, BackendDelays(before=delay_before, after=self.delay()))
-        self.tool.finish(self.files.raw)
+        several.finish(self.tool, self.files.raw)
+        runs = (read_record(folder / TOOL, ToolRun) for folder in several.folders_of(self.files.raw))
+        ended = max(one.ended for one in runs if one)
         if self.request.outside:
             return
         self.progress.show("collect", "waiting for the last samples")
-        self.wait_for_samples(run.ended)
+        self.wait_for_samples(ended)
         companions = self.request.foreign.companions if self.request.foreign else ()
         beside = [*filter(None, (partner,)), *companions]
-        metrics = self.prometheus.collect(self.request.name, run.started, run.ended, beside)
+        metrics = self.prometheus.collect(self.request.name, run.started, ended, beside)
         write_json(self.files.metrics, metrics)
         if metrics["error"]:
             self.progress.say(f"Metrics are missing: {metrics['error']}.")
@@ -250,5 +254,6 @@ def fitted(request: Request, driver: Tool, warmup: Warmup, answer_ms: float) -> 
         requests = fitting * (SPARE_REQUESTS if driver.stops_by_time else 1)
     elif settled and not driver.stops_by_time:
         requests = min(fitting, requests)
-    requests = min(requests, driver.max_requests // load.connections * load.connections)
+    most = max(share.connections for share in load.shares(request.generators))
+    requests = min(requests, driver.max_requests // most * load.connections)
     return replace(load, shape=replace(shape, requests=requests, duration_s=duration_s))

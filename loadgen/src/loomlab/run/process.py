@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from loomlab.records.raw import Burst, BurstPhase
 from loomlab.records.requestlog import latency_figures
 from loomlab.run.console import TICK_S, Stop
 from loomlab.run.management import Management
+from loomlab.tools import several
 from loomlab.tools.tool import Tool, ToolReport
 
 EVERY_S = 1.0
@@ -94,6 +95,23 @@ def run_tool(
     return run, [*samples, sample(process.pid)]
 
 
+class Generator:
+    """The load generator of a run."""
+
+    folder: Path | None = None  # where bursts leave their files; None: where temporary ones are
+
+    def wait_until_ready(self, stop: Stop) -> None:
+        """At once."""
+
+    def send(
+        self, driver: Tool, load: Load, raw: Path, longest_s: float, stop: Stop, tell: Callable[[float], None],
+        ramp_s: int = 0,
+    ) -> tuple[ToolRun, list[HostSample]]:  # fmt: skip
+        """As `run_tool`."""
+        stall_s = STALL_S if driver.discards else math.inf
+        return run_tool(driver.command(load, raw, ramp_s=ramp_s), driver.output(raw), longest_s, stall_s, stop, tell)
+
+
 def busy_connections(load: Load, answer_s: float) -> int:
     """As many as the load keeps busy at its height when an answer takes `answer_s`; ten at least, or all."""
     shape = load.shape
@@ -127,25 +145,20 @@ class Bursts:
     stop: Stop
     longest_drain_s: float = LONGEST_DRAIN_S
     clock: Callable[[], float] = time.monotonic
+    generator: Generator = field(default_factory=Generator)
 
     def run(self, phase: BurstPhase, load: Load, wait_ms: int, show: Callable[[], None]) -> Burst:
         """`wait_ms` is what a request waits at least."""
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(dir=self.generator.folder) as folder:
             raw = Path(folder)
             before = self.approach.process()
-            run, _ = run_tool(
-                self.tool.command(load, raw),
-                self.tool.output(raw),
-                load.shape.duration_s + load.timeout_s + STALL_S,
-                STALL_S if self.tool.discards else math.inf,
-                self.stop,
-                lambda _: show(),
-            )
+            longest_s = load.shape.duration_s + load.timeout_s + STALL_S
+            run, _ = self.generator.send(self.tool, load, raw, longest_s, self.stop, lambda _: show())
             self.drain(self.longest_drain_s)
             after = self.approach.process()
-            self.tool.finish(raw)
+            several.finish(self.tool, raw)
             try:
-                report, log = self.tool.report(raw), self.tool.requests(raw, wait_ms)
+                report, log = several.report_of(self.tool, raw), several.requests_of(self.tool, raw, wait_ms)
             except (OSError, ParseError):
                 report, log = ToolReport(), None
         done = None if report.completed is None else report.completed - (0 if log is None else log.unanswered)

@@ -8,9 +8,10 @@ import warnings
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -56,6 +57,24 @@ class ToolReport:
     rows: int | None = None  # how many requests its file of requests must hold
     failures: Mapping[str, int] = field(default_factory=dict)  # requests of which there is no row, by reason
 
+    @classmethod
+    def merged(cls, reports: "Sequence[ToolReport]") -> "ToolReport":
+        """Of several load generators: sums of what all of them said, and how long all of them went on."""
+        if len(reports) == 1:
+            return reports[0]
+
+        def told(name: str) -> list[Any] | None:
+            values = [getattr(report, name) for report in reports]
+            return None if None in values else values
+
+        counts = "completed attempted failed non_2xx dropped keepalive_requests received_bytes rows"
+        return cls(
+            **{name: sum(values) for name in counts.split() if (values := told(name))},
+            duration_s=min(told("duration_s") or [None]),
+            aborted=next((report.aborted for report in reports if report.aborted), None),
+            failures=sum((Counter(report.failures) for report in reports), Counter()),
+        )
+
 
 class Tool(ABC):
     """A load generator: what it can do and costs, its command line, and how its files, named after it, are read."""
@@ -99,9 +118,9 @@ class Tool(ABC):
             yield "shows headers in the list of processes, and some have variables: use users or vegeta"
         if len(load.targets) > 1 and self.one_target:
             yield f"sends one kind of request, but {len(load.targets)} were asked for: use users"
-        if connections > self.max_connections:
-            most = self.max_connections
-            yield f"opens at most {most} connections, not {connections}: use CONCURRENCY={most} or less"
+        if connections > (most := self.max_connections):
+            cure = f"use CONCURRENCY={most} or less, or more GENERATORS"
+            yield f"opens at most {most} connections, not {connections}: {cure}"
         if isinstance(shape, Closed) and shape.requests < connections:
             yield f"needs a request for each of {connections} connections, got {shape.requests}: raise REQUESTS"
         if isinstance(shape, Closed) and shape.requests > self.max_requests:

@@ -9,7 +9,7 @@ from loomlab.judge.rule import UNFIT, Level, Rule, measured, rule, skip_if
 from loomlab.records.measured import Measured
 
 LATE_MEAN_LIMIT, LATE_P99_LIMIT, RESOLVED_LATE_MS = 0.05, 0.10, 0.05  # the backend's first bucket ends there
-REOPENED_LIMIT = 0.01
+REOPENED_LIMIT, APART_LIMIT = 0.01, 0.01
 BACKEND_REQUESTS_LIMIT = 0.02
 CLOCK_LIMIT_S = 0.5
 FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT = 0.05, 0.20
@@ -140,6 +140,16 @@ def backend_delay_other(run: Measured) -> Iterator[str]:
         yield f"{fact} the run, not the {asked} asked for: something else changed it; measure again."
     elif silent := " and ".join(when for when, delay in told.items() if delay is None):
         measured(None, f"which delay the backend had, because it did not answer right {silent} the run")
+
+
+@rule("suspect", f"> {percent(APART_LIMIT)}")
+def generators_apart(run: Measured) -> Iterator[str]:
+    """Time between the starts of several load generators ÷ length of the load."""
+    skip_if(run.generators == 1, "there is one load generator")
+    apart = measured(run.generators_apart, "when the load generators began")
+    if apart > APART_LIMIT:
+        fact = f"The load generators began {percent(apart)} of the load's length apart"
+        yield f"{fact} (the limit is {percent(APART_LIMIT)}): use a longer DURATION."
 
 
 @rule("suspect")
