@@ -326,7 +326,7 @@ ID=0123456789ab
   [ -r /proc/self/comm ] || skip "needs /proc"
   local here=$BATS_TEST_TMPDIR
   mkdir -p "$here/lab/bin"
-  cp "$LAB_ROOT"/bin/{lib,lock}.sh "$here/lab/bin"
+  cp "$LAB_ROOT"/bin/*.sh "$here/lab/bin"
   sed "s|/run/loom-lab/|$here/|; s|TIMEOUT_SECONDS=60|TIMEOUT_SECONDS=1|" "$LAB_ROOT/bin/engine" >"$here/lab/bin/engine"
   cp "$(type -P sleep)" "$here/dockerd"
   (trap '' TERM && exec "$here/dockerd" 60) 3>&- &
