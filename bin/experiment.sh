@@ -38,7 +38,7 @@ begin_experiment() {
   UP_BEFORE=$(grep -xE 'prometheus|cadvisor|backend|database(-exporter)?' <<<"$up" | paste -sd' ' - || true)
   STARTED=$(outside || printf '%s\n' prometheus cadvisor $(behind) | grep -vxF "$up" | paste -sd' ' - || true)
   [ -z "$STOPPED" ] || compose stop --timeout 5 $STOPPED >/dev/null 2>&1 || exit "$HOST_CANNOT"
-  [ -z "${LAB_DATABASE:-}" ] || compose rm --stop --force --volumes database >/dev/null 2>&1 || exit "$HOST_CANNOT"
+  [ -z "${LAB_DATABASE:-}" ] || remove_services --volumes database || exit "$HOST_CANNOT"
   write_engine_facts || exit "$LAB_FAILED"
   export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
   runs=$(cut -d' ' -f1 <<<"$RUNS" | tr , '\n' | grep -c . || true)
@@ -81,12 +81,6 @@ ready_beside_the_approach() {
   [ "$BACKEND_WARMUP_S" -gt 0 ] && kill -0 $$ 2>/dev/null || return 0
   in_loadgen --rm -T --name "$WARMER" loadgen warm-backend --delay "$DELAY" --cap-s "$BACKEND_WARMUP_S" >/dev/null 2>&1 ||
     say "the backend's warm-up did not finish, so the backend may be cold in the first run"
-}
-
-start_services() { # [--wait] SERVICES...
-  local said
-  said=$(compose up --detach --wait-timeout=200 "$@" 2>&1) ||
-    { say "could not start ${*#--wait}: ${said##*$'\n'}" && return 1; }
 }
 
 walk() { # every run of the plan, and again what the host spoilt of a sweep, as soon as that is known
@@ -248,7 +242,7 @@ restore() {
   export LAB_EXPERIMENT="" LAB_WERE_UP=""
   rm -f "$OVERLAY" "$SCRAPED"
   docker volume rm "$RECORDINGS" >/dev/null 2>&1
-  [ -z "$STARTED" ] || compose rm --stop --force ${LAB_DATABASE:+--volumes} $STARTED >/dev/null 2>&1
+  [ -z "$STARTED" ] || remove_services ${LAB_DATABASE:+--volumes} $STARTED
   [ -z "$STOPPED$UP_BEFORE" ] ||
     (unset $(compgen -e | grep -xE "$KEYS") && compose up --detach --no-deps $STOPPED $UP_BEFORE) >/dev/null 2>&1 ||
     say "the services that were up before could not be started again: run make up"

@@ -55,16 +55,10 @@ compose() (
 
 in_loadgen() { LAB_USER=$(lab_user) compose run --no-deps "$@"; }
 remove_networks() { docker network rm "${COMPOSE_PROJECT_NAME}"_{under_load,monitoring} >/dev/null 2>&1 || true; }
-containers_of() { compose ps --all --quiet "$@" 2>/dev/null | grep -xE "$CONTAINER_ID" || true; }
 
 approaches() { # [PROFILE]: the services of compose.yaml in that profile, by default of all approaches
   awk -v profile="${1:-all}" '/^  [a-z0-9-]+:$/ { name = substr($1, 1, length($1) - 1) }
     /^    profiles: \[/ && $0 ~ "[[ ]" profile "[],]" { print name }' "$LAB_ROOT/compose.yaml"
-}
-
-services_up() { # [--all]: those of the lab's containers that run; --all: or that are just starting, or have ended
-  docker ps "$@" --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" \
-    --format '{{.Label "com.docker.compose.service"}}' 2>/dev/null | grep -xE "$WORD" || true
 }
 
 image_id() { # SERVICE
@@ -166,4 +160,5 @@ check_checkout() { # what the lab writes can be written, and what containers sha
     "$LAB_ROOT $LAB_RESULTS."
 }
 
+. "$LAB_ROOT/bin/compose_lab.sh"
 . "$LAB_ROOT/bin/lock.sh"

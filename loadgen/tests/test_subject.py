@@ -116,6 +116,8 @@ def test_limits_names_ports_and_networks_are_the_labs_and_the_rest_the_users(tmp
     assert a["volumes"] == [{"type": "volume", "target": "/data"}, MODEL["services"]["orders"]["volumes"][1]]
     assert a["depends_on"].keys() == {"payments"}
     assert told["db"]["cpuset"] == order.settings["BACKEND_CPUSET"]
+    nodes = [told[name]["deploy"]["placement"]["constraints"] for name in ("orders-a", "db")]
+    assert nodes == [["node.labels.loom-lab.role == approach"], ["node.labels.loom-lab.role == backend"]]
     assert told["db"]["networks"] == {"load": {"aliases": ["db.internal", "my-db"]}}
     assert f"secrets: {json.dumps(MODEL['secrets'])}" in [*overlay_lines(order, "/lab", MODEL)]
 

@@ -35,7 +35,7 @@ debian_host() {
   sed "s|/etc/apt/|$HOST_ROOT/etc/apt/|; s|/var/log/|$here/|" "$LAB_ROOT/bin/engine" >"$here/lab/bin/engine"
   mkdir -p "$HOST_ROOT/etc/apt/preferences.d"
   stub apt-get "case \$* in *docker.io*) touch $here/installed ;; esac"
-  cp "$LAB_ROOT"/bin/{lib,lock}.sh "$here/lab/bin"
+  cp "$LAB_ROOT"/bin/*.sh "$here/lab/bin"
 
   run bash "$here/lab/bin/engine" start
 

@@ -208,6 +208,14 @@ finishing() {
   done
 }
 
+@test "Docker's client takes what loomlab makes of the whole of compose.yaml for a swarm" {
+  # shellcheck source=bin/lib.sh
+  . "$LAB_ROOT/bin/lib.sh"
+  local config=(docker compose --file "$LAB_ROOT/compose.yaml" --profile '*' config) taken
+  taken=$("${config[@]}" --format json | loomlab --interactive -- stack | docker stack config --compose-file -)
+  [ "$(grep -c '^      endpoint_mode: dnsrr$' <<<"$taken")" -eq "$("${config[@]}" --services | wc -l)" ]
+}
+
 @test "a process that has ended is gone, though its parent has not asked for its end" {
   [ -r /proc/self/stat ] || skip "needs /proc"
   # shellcheck source=bin/lib.sh
@@ -320,7 +328,7 @@ ID=0123456789ab
   [ -r /proc/self/comm ] || skip "needs /proc"
   local here=$BATS_TEST_TMPDIR
   mkdir -p "$here/lab/bin"
-  cp "$LAB_ROOT"/bin/{lib,lock}.sh "$here/lab/bin"
+  cp "$LAB_ROOT"/bin/*.sh "$here/lab/bin"
   sed "s|/run/loom-lab/|$here/|; s|TIMEOUT_SECONDS=60|TIMEOUT_SECONDS=1|" "$LAB_ROOT/bin/engine" >"$here/lab/bin/engine"
   cp "$(type -P sleep)" "$here/dockerd"
   (trap '' TERM && exec "$here/dockerd" 60) 3>&- &

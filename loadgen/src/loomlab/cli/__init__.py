@@ -14,6 +14,7 @@ COMMANDS = {
     "plan": "cli.planning:plan_experiment",
     "overlay": "cli.planning:print_overlay",
     "targets": "cli.planning:print_targets",
+    "stack": "cli.planning:print_stack",
     "scenarios": "cli.planning:scenarios",
     "measure": "cli.measuring:measure",
     "generate": "cli.measuring:generate",

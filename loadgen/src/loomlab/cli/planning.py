@@ -21,6 +21,7 @@ from loomlab.plan.host import Lab, this_host
 from loomlab.plan.overlay import overlay_lines
 from loomlab.plan.planning import description, plan, shell_lines
 from loomlab.plan.scenarios import load_scenario, names
+from loomlab.plan.stack import stack_of
 from loomlab.plan.subject import Model
 from loomlab.plan.variables import Asked
 from loomlab.published.answers import COLUMNS, answers_of, row_of
@@ -82,6 +83,12 @@ def print_targets(experiment_dir: Path) -> None:
         if one.foreign and one.foreign.metrics
     ]
     print(json.dumps(told))  # noqa: T201
+
+
+def print_stack(lost: bool = False) -> None:
+    """Print what `docker stack deploy` takes of the model that Compose made, on stdin; or what is lost of it."""
+    stack = stack_of(json.load(sys.stdin))
+    print("\n".join(stack.sentences()) if lost else json.dumps(stack.file))  # noqa: T201
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Container[str] = ()) -> None:

@@ -91,16 +91,19 @@ def _of_user(order: Order, model: Model) -> Iterator[tuple[str, dict[str, Any]]]
         limited = {
             "cpuset": cpus["APPROACH_CPUSET"],
             "memswap_limit": cpus["APPROACH_MEMORY"],
-            "deploy": {"resources": {"limits": limits}},
+            "deploy": _placed("approach") | {"resources": {"limits": limits}},
         }
         yield run.name, service | own | limited | {"image": side.image or order.subject.image}
     for name in order.subject.companions:
         service = _taken(services[name], order.subject.companions)
         image = services[name].get("image") or f"{model.get('name')}-{name}"
-        yield (
-            name,
-            service | own | {"image": image, "cpuset": cpus["BACKEND_CPUSET"], "networks": _aliases(services[name])},
-        )
+        placed = {"cpuset": cpus["BACKEND_CPUSET"], "networks": _aliases(services[name]), "deploy": _placed("backend")}
+        yield name, service | own | placed | {"image": image}
+
+
+def _placed(role: str) -> dict[str, Any]:
+    """On which node of a swarm."""
+    return {"placement": {"constraints": [f"node.labels.loom-lab.role == {role}"]}}
 
 
 def _aliases(service: Model) -> dict[str, Any]:
