@@ -230,3 +230,10 @@ def test_a_damaged_record_is_named(name: str, damage: Callable[[Any], Any], run_
     write(run_dir, name, damage(json.loads((run_dir / "raw" / name).read_text())))
     with pytest.raises(ParseError, match=name):
         judge_run(run_dir)
+
+
+def test_a_figure_that_no_run_has_is_named(run_dir: Path) -> None:
+    about = json.loads((run_dir / "raw" / "about.json").read_text())
+    write(run_dir, "about.json", about | {"outbound": {"max_connections_per_route": 10**30}})
+    with pytest.raises(ParseError, match=r"backend_pool 10+"):
+        judge_run(run_dir)

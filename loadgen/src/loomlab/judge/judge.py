@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean, harmonic_mean
 
-from loomlab.basics.errors import UsageError
+from pydantic import ValidationError
+
+from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge import rules
 from loomlab.judge.containers import container_figures, live_set_of
 from loomlab.judge.facts import Facts, tool_figures
@@ -36,7 +38,7 @@ def judge_run(run_dir: Path) -> Run:
 
 
 def judged(files: RunFiles) -> Run:
-    """The run by its raw files; raises UsageError where there are none."""
+    """The run by its raw files; raises UsageError where there are none, ParseError where they give what no run has."""
     request = read_record(files.request, Request)
     if request is None:
         raise UsageError(f"{files.run_dir} is not a run: it has no raw/request.json; name a folder below runs/.")
@@ -77,5 +79,10 @@ def judged(files: RunFiles) -> Run:
         "boot_id": facts.host.boot_id,
         "raw_sha256": checksum(files.raw),
     }
-    run = Run.model_validate(asked | figures)
+    try:
+        run = Run.model_validate(asked | figures)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        what = f"{'.'.join(map(str, wrong['loc']))} {wrong['input']!r:.40}"
+        raise ParseError(f"{files.run_dir}: its raw files give {what}, which no run has; measure again.") from None
     return run.model_copy(update=rules.judge(run))
