@@ -81,7 +81,7 @@ def variables(*, planning_ones: bool) -> list[str]:
     told = {
         "duration": f"{waves.WAVES} × the mean latency + {waves.ROUNDED_S} s, at least {waves.SHORTEST_RUN_S} s, "
         f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {work.OPEN_RUN_S} s",
-        "repeats": f"1; with `sweep`, {work.SWEEP_REPEATS}",
+        "repeats": f"1; with `sweep` and `compare`, {work.SWEEP_REPEATS}; with `capacity`, {work.SEARCH_REPEATS}",
         "margins": f"{comparison.CPU_PER_REQUEST.margin:.2f} for CPU per request, {comparison.P99.margin:.2f} for p99",
         "warmup": f"{planning.default_cap_s(1, 0)} s, more with many connections or slow answers",
     }
