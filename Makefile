@@ -41,7 +41,7 @@ capacity: ## How much each holds: SLO='p99<1200ms,errors<0.1%'; 2 h
 	@bin/run capacity
 
 .PHONY: flip
-flip: ## Switch from A to B, and when not: RATE=200 SLO= A= B=; 1.5 h
+flip: ## Switch from A to B, and when not: RATE=200 SLO= A= B=; 1 to 2 h
 	@bin/run flip
 
 .PHONY: scenarios scenario
@@ -106,9 +106,9 @@ help-dev: ## The verbs for those who change the lab
 ##@ Development
 
 .PHONY: check test test-all
-check: ## Test what needs no container; 3 min
+check: ## Test what needs no container; 2 min
 	@tests/run check
-test: ## The same, Java, conformance, one lab, one valid run; 12 min
+test: ## The same, Java, conformance, one lab, one valid run; 11 min
 	@tests/run
 test-all: ## The longer tests: PART=live (tests/all has all); 1 h each
 	@tests/all
