@@ -121,18 +121,16 @@ lint: ## Run the linters, and compare pages with the code
 bench-observer: ## CPU of Prometheus, cAdvisor and a viewer; 13 min, SHORT=1: 5
 	@tests/benchmarks/observer
 
-.PHONY: bench-tests bench-verdict bench-healthy bench-style bench-floor bench-internals bench-wait
+.PHONY: bench-tests bench-verdict bench-healthy bench-floor bench-internals bench-wait
 bench-tests: ## How often `make test` fails: TRIES=10; 2 h
 	@tests/benchmarks/tests
 bench-verdict: ## How often default runs are valid: TRIES=10; hours
 	@tests/benchmarks/verdict
 bench-healthy: ## How often undisturbed runs are valid, by tool: TRIES=3; 1.5 h
 	@tests/benchmarks/healthy
-bench-style: ## CPU per request of both styles: TRIES=3; 2 h
-	@tests/benchmarks/style
 bench-floor: ## An approach against itself, in turn: TRIES=12; 4 h
 	@tests/benchmarks/slices
-bench-internals: ## CPU per request by settings of server, client, JVM; 5 h
+bench-internals: ## CPU per request by style, and by settings of server, client, JVM; 6 h
 	@tests/benchmarks/internals
 bench-wait: ## What a wait costs without HTTP; minutes
 	@tests/benchmarks/waiting/run

@@ -291,7 +291,7 @@ class Asked(Record):
         return {name: f"{value}".replace(" ", ";") for name, value in values.items() if value is not None}
 
 
-BENCHES = "bench-tests bench-verdict bench-healthy bench-style bench-floor"
+BENCHES = "bench-tests bench-verdict bench-healthy bench-floor"
 OTHERS = (
     Variable(
         "SLOW",
