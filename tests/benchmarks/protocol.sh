@@ -16,15 +16,13 @@ container() { docker run --detach --network $BENCH --ulimit nofile=20000 --name 
 # under_test ARGUMENTS...: the container whose CPU is counted.
 under_test() { container app --init --cpuset-cpus 1 --cpus 1 --memory 1524m --sysctl net.core.somaxconn=8192 "$@"; }
 
-# lab_approach IMAGE [VARIABLE=VALUE]...: a service of the lab, with the limits that compose.yaml gives all of them.
+# lab_approach IMAGE: a service of the lab, with the limits that compose.yaml gives all of them.
 lab_approach() {
-  local variable changed=()
-  for variable in "${@:2}"; do changed+=(--env "$variable"); done
   under_test --env LAB_BACKEND_URL=http://backend:8080 --env LAB_PLATFORM_THREADS="$CONNECTIONS" \
     --env LAB_BACKEND_CONNECTIONS=$((CONNECTIONS + 4)) --env LAB_MAX_CONNECTIONS=20000 --env LAB_BACKLOG=8192 \
     --env LAB_CONNECT_TIMEOUT_MS=5000 --env LAB_RESPONSE_TIMEOUT_MS=10000 --env LAB_POOL_TIMEOUT_MS=10000 \
     --env LAB_KEEP_ALIVE_MS=60000 --env LAB_HTTP_CLIENT="${HTTP_CLIENT:-default}" --env LAB_STYLE=lean --env LAB_LIMIT=0 --env LAB_SAVE_MOVIES=false \
-    --env GC="${GC:-parallel}" --env LAB_HEAP_PERCENT=60 ${changed[@]+"${changed[@]}"} "$1"
+    --env GC="${GC:-parallel}" --env LAB_HEAP_PERCENT=60 "$1"
 }
 
 ab() { docker exec $BENCH-loadgen ab -q -k -l -s 30 -c "$1" -n "$2" -H "Authorization: token" "http://app:8080$TARGET"; }
@@ -52,7 +50,7 @@ one_run() { # CONTENDER ROUND
   after=$(spent)
   docker rm --force $BENCH-app >/dev/null
   jq --null-input --compact-output --arg series "$SERIES" --arg what "$WHAT" --arg contender "$1" --argjson connections "$CONNECTIONS" \
-    --arg of "$OF" --arg under "$UNDER" --arg side "$(definition_of "$1")" --argjson round "$2" \
+    --arg of "$OF" --arg under "$UNDER" --argjson round "$2" \
     --arg ended "$(date -u +%Y-%m-%dT%H:%M:%SZ)" --argjson after "$after" --argjson before "$before" \
     --argjson complete "$(sed -n 's/^Complete requests: *//p' <<<"$told")" \
     --argjson failed "$(sed -n 's/^Failed requests: *//p' <<<"$told")" \
@@ -62,7 +60,7 @@ one_run() { # CONTENDER ROUND
     # Interrupts are no program; where the kernel counts them among the CPU time of the approach, they are in both sums.
     | ($all_s - $idle_s - $stolen_s - $interrupts_s - $cpu_s) as $others_s
     | (if $others_s < 0 then [0, $others_s + $interrupts_s] | max else $others_s end) as $foreign_s
-    | {series: $series, ended: $ended, of: $of, under: $under, what: $what, contender: $contender, side: $side, round: $round,
+    | {series: $series, ended: $ended, of: $of, under: $under, what: $what, contender: $contender, round: $round,
       connections: $connections, complete: $complete, failed: ($failed + $non2xx), throughput_rps: $rps,
       cpu_ms_per_request: ($cpu_s * 1000 / $complete), steal_share: ($stolen_s / $all_s),
       foreign_share: ($foreign_s / $all_s)}' >>"$LINES_FILE"
@@ -86,14 +84,13 @@ mine() { # ARGUMENTS AND FILTER: jq on the array of these lines
 # missing CONTENDER ROUND: no run of that round counts.
 missing() {
   local answer
-  answer=$(mine --arg contender "$1" --arg side "$(definition_of "$1")" --argjson round "$2" \
-    'any(.contender == $contender and .side == $side and .round == $round) | not') ||
+  answer=$(mine --arg contender "$1" --argjson round "$2" 'any(.contender == $contender and .round == $round) | not') ||
     die "$HOST_CANNOT" "$LINES_FILE could not be read: see above."
   [ "$answer" = true ]
 }
 
-# run_rounds CONTENDER...: all that are missing, in turn. `begin CONTENDER` starts one, `definition_of CONTENDER` tells what it is;
-# TARGET and DELAY_MS are what is asked for; UNDER tells what all of them share.
+# run_rounds CONTENDER...: all that are missing, in turn. `begin CONTENDER` starts one; TARGET and DELAY_MS are what is
+# asked for; UNDER tells what all of them share.
 run_rounds() {
   local contenders="$*" round contender tries
   trap remove_all EXIT
@@ -120,11 +117,11 @@ run_rounds() {
 table() { # CONTENDER...
   local contender
   for contender in "$@"; do
-    mine --compact-output --arg a "$contender" --arg a_side "$(definition_of "$contender")" --arg b "$1" --arg b_side "$(definition_of "$1")" '
+    mine --compact-output --arg a "$contender" --arg b "$1" '
       def median: sort | (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2;
       def round3: . * 1000 | round / 1000;
-      def rounds($name; $side): map(select(.contender == $name and .side == $side)) | INDEX(.round) | map_values(.cpu_ms_per_request);
-      rounds($a; $a_side) as $as | rounds($b; $b_side) as $bs | [$as[]] | select(. != [])
+      def rounds($name): map(select(.contender == $name)) | INDEX(.round) | map_values(.cpu_ms_per_request);
+      rounds($a) as $as | rounds($b) as $bs | [$as[]] | select(. != [])
       | {text: "\($a): \(sort | map(round3 | tostring) | join(", ")) ms per request, median \(median | round3), {0} of \($b)",
          ratios: [[$as | to_entries[] | select($bs[.key]) | .value / $bs[.key]]]}'
   done | ratios

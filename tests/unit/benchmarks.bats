@@ -13,20 +13,18 @@ setup() {
   : >"$LINES_FILE"
 }
 
-definition_of() { echo "$1+patch"; }
-
 # ran CONTENDER ROUND CPU_MS [CHANGES]: appends such a run.
 ran() {
   jq --null-input --compact-output --arg contender "$1" --argjson round "$2" --argjson cpu "$3" '
-    {series: "1", what: "pools", under: "tomcat-virtual", connections: 1000, contender: $contender, side: "\($contender)+patch",
-      round: $round, complete: 40000, failed: 400, cpu_ms_per_request: $cpu, steal_share: 0.05, foreign_share: 0.2}
+    {series: "1", what: "pools", under: "tomcat-virtual", connections: 1000, contender: $contender, round: $round,
+      complete: 40000, failed: 400, cpu_ms_per_request: $cpu, steal_share: 0.05, foreign_share: 0.2}
     + '"${4:-{\}}" >>"$LINES_FILE"
 }
 
-@test "a run counts for its own question, side and round, unless requests failed or others took its CPU" {
+@test "a run counts for its own question, contender and round, unless requests failed or others took its CPU" {
   local changes
   for changes in '{series: "2"}' '{what: "loops"}' '{under: "webflux-netty"}' '{connections: 500}' '{contender: "b"}' \
-    '{side: "a"}' '{round: 2}' '{failed: 401}' '{steal_share: 0.051}' '{foreign_share: 0.21}'; do
+    '{round: 2}' '{failed: 401}' '{steal_share: 0.051}' '{foreign_share: 0.21}'; do
     ran a 1 0.2 "$changes"
     missing a 1 || { echo "it counts with $changes"; return 1; }
   done
