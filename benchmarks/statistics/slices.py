@@ -8,10 +8,9 @@ from itertools import combinations
 from statistics import fmean, stdev, variance
 
 import numpy as np
+from scipy.stats import binomtest
 
 from loomlab.statistics.student import estimates
-
-CLOPPER = 0.025
 
 
 def pairs_of(lines):
@@ -76,13 +75,10 @@ def resampled(logs, number, times=20_000):
 
 def exact(lines):
     """How many experiments claim a difference, with Clopper and Pearson's interval."""
-    from scipy.special import betaincinv
-
     told = [one for line in lines for one in line["comparisons"] if one["figure"] == "CPU per request" and one["low"] is not None]
     claims = sum(one["low"] > 1 or one["high"] < 1 for one in told)
     if told:
-        low = 0.0 if claims == 0 else betaincinv(claims, len(told) - claims + 1, CLOPPER)
-        high = 1.0 if claims == len(told) else betaincinv(claims + 1, len(told) - claims, 1 - CLOPPER)
+        low, high = binomtest(claims, len(told)).proportion_ci()
         print(f"{claims} of {len(told)} intervals exclude 1 [{low:.1%}, {high:.1%}]")
 
 
