@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from loomlab.basics.format import percent
+from loomlab.basics.grouping import grouped
 from loomlab.basics.trend import trend
 from loomlab.basics.waves import RAMP_S
 from loomlab.judge import limits
 from loomlab.judge.facts import Facts
 from loomlab.judge.interior import OF_ONE_LOAD, InteriorFigures, figures_of, latency_of_due, window_figures
-from loomlab.judge.kinds import kinds_of
 from loomlab.judge.series import ratio, together
-from loomlab.records.load import Closed, Load, OpenRate
+from loomlab.records.load import Closed, Load, OpenRate, Target
 from loomlab.records.measured import MOST_SILENCES, Halves, Slow
-from loomlab.records.models import Episode, Hang, Interior, Latency, SliceFigures, Step
+from loomlab.records.models import Episode, Hang, Interior, KindFigures, Latency, SliceFigures, Step
 from loomlab.records.raw import Slice, SliceLog
 from loomlab.records.requestlog import Numbers, RequestLog, by_seconds, latency_figures, silences, silent_end_s
 
@@ -27,6 +27,7 @@ BACK_LIMIT, BACK_FOR_S = 1.2, 3
 MOST_PARTS, FEWEST_PARTS = 8, 4
 SHORTEST_PART_S, WAVES_A_PART = 2, 2
 CONFIDENCE = 95
+MOST_KINDS = 100  # of requests
 type Span = tuple[float, float]  # epoch seconds
 type Fields = tuple[dict[str, Any], "Counted"]  # of Run, and what other figures are taken on
 type CpuSeconds = Callable[[float, float], float | None]  # the approach's CPU time between two times
@@ -240,6 +241,21 @@ def _episode(medians: dict[int, float], longest: dict[int, float], begin: float,
         worst_ms=max(during, default=None),
         recovery_s=max(min(back) - end, 0.0) if back else None,
     )
+
+
+def kinds_of(log: RequestLog, targets: Sequence[Target]) -> list[KindFigures]:
+    """In the order of the load; none of one kind, of too many, or where the tool does not tell which was which."""
+    by_kind = grouped(enumerate(targets), lambda one: one[1].label)
+    if not 2 <= len(by_kind) <= MOST_KINDS or not len(log.target) + len(log.failed_target):
+        return []
+    found = []
+    for label, own in by_kind.items():
+        places = [place for place, _ in own]
+        part = log.where(np.isin(log.target, places), np.isin(log.failed_target, places))
+        latency = latency_of_due(part, part.from_due_ms)
+        figures = {"requests": len(part), "errors": len(part.failed_start_s), "latency_ms": latency}
+        found.append(KindFigures(request=label, **figures))
+    return found
 
 
 def slice_figures(slices: SliceLog, log: RequestLog, load: Load, floors_ms: Sequence[float]) -> Fields:
