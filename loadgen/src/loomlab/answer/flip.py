@@ -5,6 +5,8 @@ from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
 
+import numpy as np
+
 from loomlab.answer.comparisons import compared
 from loomlab.answer.figures import CAPACITY, CPU, MEMORY, P99, RSS, THROUGHPUT, Figure
 from loomlab.answer.loads import counting, load_groups, spoilt
@@ -15,6 +17,7 @@ from loomlab.records.contrasts import Comparison, Contrast
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
 from loomlab.statistics.comparison import CPU_MARGIN, ERROR_RATE, ComparedFigure
+from loomlab.statistics.student import holm
 
 CAPACITY_LOAD, SHARE_LOAD, SHARE = "capacity", "80 % of capacity", 0.8
 RESIDENT = replace(RSS, compared=ComparedFigure("RSS", "MiB", CPU_MARGIN, "has", "less", "more"))
@@ -58,16 +61,10 @@ class Condition(NamedTuple):
         return f"{said}; not resolved: {more}" if more else said
 
 
-def pair_of(order: Order) -> tuple[str, str]:
-    """The first, which is there now, and the second."""
-    first, second = [*order.sides, *order.asked.get("APPROACH", "").split(",")][:2]
-    return first, second
-
-
 def flip_lines(measured: Mapping[str, tuple[Summary, Order]], changes: Mapping[str, str]) -> list[str]:
     """The answer, a table in Markdown, and what else was seen; `measured` by condition, `changes` what made it."""
     _, order = measured["normal"]
-    pair = pair_of(order)
+    pair = [*order.sides, *order.asked.get("APPROACH", "").split(",")][:2]  # what is there now, and the other
     labels = {name: " by ".join(filter(None, (label, changes.get(name)))) for name, label in CONDITIONS.items()}
     found = [Condition(label, _cells(*measured[name], *pair)) for name, label in labels.items() if name in measured]
     before, after = (f"{name} ({order.sides[name].told or 'as it is'})" if order.sides else name for name in pair)
@@ -87,10 +84,6 @@ def _runs(summary: Summary) -> list[Run]:
 
 def _cells(summary: Summary, order: Order, first: str, second: str) -> list[Cell]:
     """Of a search: capacity itself, and the other figures at that share of it. By Holm's correction for all of them."""
-    import numpy as np  # noqa: PLC0415 - most commands need no scipy, which loads slowly
-
-    from loomlab.statistics.student import holm  # noqa: PLC0415 - as above
-
     keep_up = [_keeps_up([run for run in _runs(summary) if run.approach == name]) for name in (first, second)]
     if {*keep_up} == {True, False}:
         alone, word = (first, STAY) if keep_up[0] else (second, SWITCH)
