@@ -69,12 +69,6 @@ def test_the_share_in_long_gaps(one: Series | None, start: float, end: float, mi
     assert series.missing_ratio(one, start, end) == pytest.approx(missing)
 
 
-def test_stretches_are_the_use_between_the_samples_of_the_window() -> None:
-    usage = counter((0, 0), (1, 1), (3, 3), (4, 3.5), (10, 4))
-    assert series.stretches(usage, 0, 4, 2) == [(1, 0.5), (2, 0.5), (1, 0.25)]
-    assert series.stretches(usage, 0, 0.5, 1) == []
-
-
 def test_results_are_selected_by_name_and_label_and_what_is_no_number_was_not_measured() -> None:
     values = [[1, "2"], [2, "NaN"], [3, "+Inf"], [4, "5"]]
     rows = [

@@ -70,7 +70,7 @@ class Metrics:
 
     def backend_loop_full_share(self, start: float, end: float) -> float | None:
         """Of the busiest of the backend's event loops; None as `full_share` of any of them, unless one is full."""
-        loops = [series.stretches(loop, start, end, 1) for loop in self.backend("backend_loop_cpu_seconds_total")]
+        loops = [series.stretches(loop, start, end) for loop in self.backend("backend_loop_cpu_seconds_total")]
         shares = [full_share(stretches) for stretches in loops if stretches]
         most = max((share for share in shares if share is not None), default=0)
         return most if shares and (None not in shares or most > BUSY_SECONDS_LIMIT) else None

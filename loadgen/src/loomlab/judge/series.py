@@ -92,11 +92,11 @@ def missing_share(times: Sequence[float], start: float, end: float) -> float:
     return float(gaps[gaps > MISSING_AFTER_S].sum()) / (end - start) if end > start else 1.0
 
 
-def stretches(counter: Series, start: float, end: float, capacity: float) -> list[tuple[float, float]]:
-    """Seconds between samples of a CPU-seconds counter in the window, and the share of `capacity` CPUs it grew by."""
+def stretches(counter: Series, start: float, end: float) -> list[Stretch]:
+    """Between the samples of a CPU-seconds counter in the window, of one CPU."""
     inside = [sample for sample in without_resets(counter.samples) if start <= sample[0] <= end]
     return [
-        (after - before, (more - had) / capacity / (after - before))
+        (after - before, (more - had) / (after - before))
         for (before, had), (after, more) in itertools.pairwise(inside)
         if after > before
     ]
