@@ -215,10 +215,6 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def test_a_quota_that_was_asked_for_may_throttle() -> None:
-    assert judge(throttled_ratio=0.5, quota_cpus=1).verdict == "valid"
-
-
 def test_of_a_service_of_the_users_nothing_is_asked_that_it_need_not_tell() -> None:
     untold = {
         "sight": "container", "about_told": False, "process_restarts": None, "swapped_ratio": None,
@@ -235,15 +231,6 @@ def test_of_a_service_of_the_users_nothing_is_asked_that_it_need_not_tell() -> N
     jvm = {one.rule: one.outcome for one in judge(**untold | {"sight": "jvm"}, **warmup(compiled=None)).rules}
     assert {jvm[name] for name in ("gc_heavy", "process_restarted", "half_cold")} == {"could not be checked"}
     assert jvm["other_approach"] == "does not apply"
-
-
-def test_companions_of_a_service_of_the_users_may_limit_the_run() -> None:
-    assert failed(judge(sight="container", backend_calls=0, backend_cpus_full=0.5).rules) == {"backend_cpus"}
-    assert not failed(judge(backend_calls=0, backend_requests_per_request=0.0, backend_cpus_full=0.5).rules)
-
-
-def test_a_database_that_no_request_asks_limits_nothing() -> None:
-    assert not failed(judge(database_cpus_full=0.5, database_throttled=0.5).rules)
 
 
 @pytest.mark.parametrize(("rules", "missing"), MISSING)
@@ -303,7 +290,8 @@ SCOPE: list[tuple[dict[str, Any], str]] = [
     (lag(61.0) | HANGING | {"silences_s": (9, 9)}, "started_late"),
     (lag(0.0) | HANGING | {"silences_s": (9, 9)}, ""),
     # A backend that no request asks says nothing unless it was asked; its delay may be any if none depends on it.
-    (UNASKED | {"backend_requests_per_request": 0.02}, ""),
+    (UNASKED | {"backend_requests_per_request": 0.02, "backend_cpus_full": 0.5}, ""),
+    ({"database_cpus_full": 0.5, "database_throttled": 0.5}, ""),
     (UNASKED | {"backend_requests_per_request": 0.021}, "other_backend_requests"),
     ({"delay_asked": None} | delays("7", None), ""),
     ({"delay_asked": None, "backend_delays": None}, ""),
@@ -315,6 +303,9 @@ SCOPE: list[tuple[dict[str, Any], str]] = [
     (ONE_CALL | {"backend_lateness_mean_ms": 48.1}, "backend_late_mean"),
     (QUICK | {"backend_lateness_p99_ms": 0.05}, ""),
     (QUICK | {"backend_lateness_p99_ms": 0.051}, "backend_late_p99"),
+    # Companions of a service of the user's may limit the run; a quota that was asked for may throttle.
+    ({"sight": "container", "backend_calls": 0, "backend_cpus_full": 0.5}, "backend_cpus"),
+    ({"throttled_ratio": 0.5, "quota_cpus": 1}, ""),
     # A change within its noise is none; growth is told once.
     (cpu_falling(0.2, 0.21), ""),
     (cpu_falling(-0.3, 0.31), ""),
