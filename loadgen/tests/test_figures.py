@@ -111,20 +111,6 @@ def test_every_silence_between_two_times_is_told() -> None:
     assert silences(log, 100, 145) == [7, 4, 4]
 
 
-def test_slope_and_error_are_those_of_least_squares() -> None:
-    got, straight = trend([math.exp(value) for value in (0.0, 0.1, 0.1, 0.4)]), trend([1, math.e, math.e**2])
-
-    assert got is not None
-    assert got.slope == pytest.approx(0.12)
-    assert got.freedom == 2
-    assert got.error == pytest.approx(math.sqrt((0.09 - 5 * 0.12**2) / 2 / 5))
-    assert got.margin(80) == pytest.approx(1.061 * got.error, rel=1e-3)
-    assert got.margin(95) == pytest.approx(2.920 * got.error, rel=1e-3)
-    assert straight is not None
-    assert straight.slope == pytest.approx(1)
-    assert straight.margin(80) == pytest.approx(0, abs=1e-6)
-
-
 @pytest.mark.parametrize("values", [[], [1.0, 2.0], [1.0, None, 1.0, 1.0], [1.0, 0.0, 1.0, 1.0]])
 def test_too_few_values_or_missing_ones_tell_nothing(values: list[float | None]) -> None:
     assert trend(values) is None

@@ -28,18 +28,6 @@ def test_a_ratio_is_the_geometric_mean_of_the_blocks() -> None:
     assert (got.a_mean, got.b_mean) == pytest.approx([statistics.geometric_mean(side) for side in (LESS, BASE)])
 
 
-@pytest.mark.parametrize(
-    ("blocks", "interval", "coarse"), [(1, False, False), (2, False, False), (3, True, True), (4, True, True)]
-)
-def test_few_blocks_give_no_interval_or_a_coarse_one(blocks: int, interval: bool, coarse: bool) -> None:
-    got = compared(LESS[:blocks], BASE[:blocks])
-
-    assert len(got.blocks) == blocks
-    assert ((got.interval is not None), (got.p_value is not None), got.coarse) == (interval, interval, coarse)
-    assert got.effect is not None
-    assert (got.word == "not significant", got.blocks_likely) == (not interval, None)
-
-
 def test_a_block_is_spoilt_by_a_run_that_does_not_count_is_missing_or_is_there_twice_and_by_what_tore_it() -> None:
     runs = [*observed("virtual", [*LESS, 1, None]), *observed("platform", [*BASE[:4]])]
     runs[1] = Observation(2, "virtual", LOAD, None, "run 2-virtual is invalid")
