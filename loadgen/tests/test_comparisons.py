@@ -12,7 +12,8 @@ import pytest
 from abouts import ALL
 from compared import compared
 from loads import load_of, rate
-from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, expectation, shift_doubts, with_comparisons
+from loomlab.answer.comparisons import block_deviation, shift_doubts, with_comparisons
+from loomlab.answer.gate import BLOCK_DEVIATION, expectation
 from loomlab.answer.summary import summarise
 from loomlab.answer.text import footnotes
 from loomlab.records.contrasts import Comparison, Contrast
@@ -284,15 +285,13 @@ def test_earlier_sweeps_in_slices_on_such_a_host_tell_how_far_blocks_are_apart(t
 
 
 def test_a_plan_in_slices_says_how_wide_its_intervals_will_be(tmp_path: Path) -> None:
-    order = planned(tmp_path, **PAIR)
-    said = expectation(order, tmp_path)
+    said = expectation(planned(tmp_path, **PAIR), tmp_path)
 
-    assert said is not None
     # Student's quantile of four degrees of freedom is 2.776
     assert f"± {100 * math.expm1(2.776 * BLOCK_DEVIATION / math.sqrt(5)):.1f} %" in said
     assert "With 5 blocks" in said
-    assert expectation(planned(tmp_path, **PAIR, repeats=2), tmp_path) is None
-    assert expectation(planned(tmp_path, **PAIR, design="alone"), tmp_path) is None
+    for other in ({"repeats": 2}, {"design": "alone"}):
+        assert expectation(planned(tmp_path, **PAIR, **other), tmp_path) == ""
 
 
 def shifting(shifts: Sequence[float | None], **changes: object) -> list[Run]:

@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from abouts import about, subject
-from loomlab.answer.gate import chance_of_passing, outcomes_of, write_junit
+from loomlab.answer.gate import expectation, outcomes_of, write_junit
 from loomlab.answer.parity import audit, contrasts_of
 from loomlab.basics.errors import EXIT_INVALID, EXIT_UNRESOLVED, UsageError
 from loomlab.cli import results as results_of_cli
@@ -237,8 +237,8 @@ def test_of_simulated_experiments_few_are_called_wrong(
 
 def test_how_likely_equals_pass_is_told_beforehand(tmp_path: Path) -> None:
     order = compare(tmp_path / "lab", B="GC=g1", FAIL=CPU_LIMIT)
-    assert "95 %" in (chance_of_passing(order, tmp_path) or "")
-    assert chance_of_passing(order.model_copy(update={"limits": []}), tmp_path) is None
+    assert "95 %" in expectation(order, tmp_path)
+    assert "FAIL" not in expectation(order.model_copy(update={"limits": []}), tmp_path)
 
 
 def test_each_limit_is_a_test_case(tmp_path: Path) -> None:

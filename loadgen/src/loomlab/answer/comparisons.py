@@ -20,13 +20,12 @@ from loomlab.records.order import Order
 from loomlab.run.staircase import STEP
 from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS, ComparedFigure, Observation, Pair
 from loomlab.statistics.paired import compare
-from loomlab.statistics.student import estimates, half_width
+from loomlab.statistics.student import estimates
 from loomlab.tools.known import tool
 
 MEDIAN = 50
 DECLARED = {"controlled", "settings"}
 SHIFT_LIMIT = 0.04  # from the first half of the slices to the second: it moves the block's ratio by half of that
-BLOCK_DEVIATION = 0.043  # of a block's log ratio of CPU per request: three services against themselves, 64 blocks
 MOST_SWEEPS = 10  # the newest, that tell what the host shows
 
 
@@ -138,14 +137,3 @@ def block_deviation(results: Path, cpu_model: object) -> float | None:
         if len(found) >= MOST_SWEEPS:
             break
     return math.sqrt(fmean(found)) if found else None
-
-
-def expectation(order: Order, results: Path) -> str | None:
-    """How wide intervals will be, in a sentence; None of an order without pairs, or with too few blocks."""
-    blocks = max(run.request.repeat for run in order.runs)
-    if not order.runs[0].request.partner or blocks < FEWEST_BLOCKS:
-        return None
-    known = block_deviation(results, order.host.get("cpu_model"))
-    percent = 100 * math.expm1(float(half_width(known or BLOCK_DEVIATION, blocks)))
-    basis = "earlier sweeps on such a CPU" if known else "three services against themselves on a 2-CPU host"
-    return f"With {blocks} blocks expect intervals of CPU per request of about ± {percent:.1f} % (from {basis})."

@@ -1,4 +1,5 @@
-"""The gate of `make compare`: whether the other sides are within the limits that FAIL sets against side A."""
+"""The gate of `make compare`: whether the other sides are within the limits that FAIL sets against side A; and what to
+expect of it beforehand."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 from xml.etree import ElementTree
 
-from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, compared
+from loomlab.answer.comparisons import block_deviation, compared
 from loomlab.answer.figures import CAPACITY, CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, Figure
 from loomlab.answer.loads import load_groups, spoilt
 from loomlab.basics.format import signed
@@ -24,6 +25,7 @@ FIGURES: dict[str, Figure] = {
     "latency_ms.p99_9": P99_9, "throughput_rps": THROUGHPUT, "capacity_rps": CAPACITY,
 }  # fmt: skip
 """As run.json names them, and as `Limit` does."""
+BLOCK_DEVIATION = 0.043  # of a block's log ratio of CPU per request: three services against themselves, 64 blocks
 
 
 class Outcome(NamedTuple):
@@ -82,15 +84,22 @@ def _blocks_for(limit: Limit, one: Comparison) -> int | None:
     return next((count for count in every if float(half_width(deviation, count)) < distance), None)
 
 
-def chance_of_passing(order: Order, results: Path) -> str | None:
-    """How likely the limit on CPU per request is held if nothing differs, in a sentence; None without such a limit."""
+def expectation(order: Order, results: Path) -> str:
+    """How wide intervals of CPU per request will be, and how likely a limit on it is held if nothing differs, in
+    sentences; empty of an order without pairs, or with too few blocks."""
     blocks, loads = max(run.request.repeat for run in order.runs), max(run.request.cell for run in order.runs)
+    if not order.runs[0].request.partner or blocks < FEWEST_BLOCKS:
+        return ""
+    known = block_deviation(results, order.host.get("cpu_model"))
+    basis = "earlier sweeps on such a CPU" if known else "three services against themselves on a 2-CPU host"
+    deviation = known or BLOCK_DEVIATION
+    wide = 100 * math.expm1(float(half_width(deviation, blocks)))
+    told = f"With {blocks} blocks expect intervals of CPU per request of about ± {wide:.1f} % (from {basis})."
     shares = [limit.share for limit in order.limits if FIGURES[limit.figure] is CPU]
-    if not shares or blocks < FEWEST_BLOCKS or not order.runs[0].request.partner:
-        return None
-    deviation = block_deviation(results, order.host.get("cpu_model")) or BLOCK_DEVIATION
-    chance = min(chance_within(math.log1p(share), deviation, blocks) for share in shares) ** loads
-    return f"If nothing differs, FAIL passes on CPU per request in {100 * chance:.0f} % of such experiments."
+    if shares:
+        chance = min(chance_within(math.log1p(share), deviation, blocks) for share in shares) ** loads
+        told += f" If nothing differs, FAIL passes on CPU per request in {100 * chance:.0f} % of such experiments."
+    return told
 
 
 def write_junit(path: Path, summary: Summary, outcomes: Sequence[Outcome]) -> None:

@@ -13,8 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from loomlab.answer.comparisons import expectation
-from loomlab.answer.gate import chance_of_passing
+from loomlab.answer.gate import expectation
 from loomlab.basics.format import plain
 from loomlab.plan.capacity import largest_scale, need_of, room_of
 from loomlab.plan.host import Lab, this_host
@@ -45,7 +44,7 @@ def plan_experiment(verb: str, tell: bool = False) -> None:
         folder = RESULTS / order.experiment
         (folder / "runs").mkdir(parents=True)
         write_json(order_file(folder), order)
-    expected = " ".join(filter(None, (expectation(order, RESULTS), chance_of_passing(order, RESULTS))))
+    expected = expectation(order, RESULTS)
     lines = description(order, expected) if tell else shell_lines(order, expected)
     print("\n".join(lines))  # noqa: T201
 
