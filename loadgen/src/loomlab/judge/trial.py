@@ -101,9 +101,8 @@ class _Window:
     @property
     def grown(self) -> int:
         """By how many there were more in flight at the end of the interior than at its beginning."""
-        due_s = np.concatenate([self.log.start_s, self.log.failed_start_s])
-        ends_s = self.log.starts_s + self.log.latencies_ms / 1000
-        at_once = [int((due_s < time).sum() - (ends_s < time).sum()) for time in (self.start, self._end)]
+        starts_s, ends_s = self.log.starts_s, self.log.starts_s + self.log.latencies_ms / 1000
+        at_once = [int((starts_s < time).sum() - (ends_s < time).sum()) for time in (self.start, self._end)]
         return at_once[1] - at_once[0]
 
 
