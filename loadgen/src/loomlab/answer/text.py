@@ -71,10 +71,9 @@ def _methods(runs: Sequence[Run]) -> dict[str, object]:
     return {"tools": tools, "in_turn": any(run.partner for run in runs), "foreign": any(run.foreign for run in runs)}
 
 
-def footnotes(summary: Summary, contrasts: bool = True, brief: bool = False) -> list[str]:
-    """What must be read beside the table, with what is said of the contrasts that were declared or without it.
-
-    Brief: without how figures are measured, and without differences between approaches that belong to them."""
+def footnotes(summary: Summary, brief: bool = False) -> list[str]:
+    """What must be read beside the table. Brief: without how figures are measured, and without differences between
+    approaches that belong to them, but with what is said of the contrasts that were declared."""
     runs = summary.runs
     every = ((contrast.kind, one) for contrast in summary.contrasts for one in contrast.comparisons)
     comparisons = [one for kind, one in every if kind == "settings" or one.word != "exploratory"]
@@ -83,7 +82,6 @@ def footnotes(summary: Summary, contrasts: bool = True, brief: bool = False) -> 
         remarks=[*remarks(runs), *(replace(one, verdict=None) for one in remarks(runs, lambda run: run.notes))],
         contrasts=summary.contrasts,
         declared=comparisons,
-        with_declared=contrasts,
         what_differs=what_differs,
         notes=[note for note in summary.notes if not (brief and note.startswith(EXPLAINED_NOTE))],
         brief=brief,
@@ -101,8 +99,8 @@ def host_line(environment: Mapping[str, Any]) -> str:
     return lines("host.txt", host=defaultdict(lambda: None, environment))[0]
 
 
-def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
-    """summary.md; `opening` stands before the table, in place of the contrasts; names stay plain text."""
+def markdown(summary: Summary, opening: Sequence[str]) -> str:
+    """summary.md; `opening` stands before the table; names stay plain text."""
     return _rendered(
         "summary.md",
         # No HTML, link, picture or other line.
@@ -110,7 +108,7 @@ def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
         summary=summary,
         opening=opening,
         table=table_lines(HEADINGS, [cells(run) for run in summary.runs], TEXT_COLUMNS),
-        notes=footnotes(summary, contrasts=not opening),
+        notes=footnotes(summary),
         stretches=stretch_lines(summary.runs),
         host=host_line(summary.environment),
     )

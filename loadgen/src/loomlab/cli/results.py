@@ -13,7 +13,7 @@ from loomlab.answer.flip import flip_lines
 from loomlab.answer.gate import outcomes_of, write_junit
 from loomlab.answer.loads import replaced, spoilt, try_again, unmade_blocks
 from loomlab.answer.summary import finish, killed, resume, summarise, unfinished
-from loomlab.answer.text import WIDEST_TABLE, markdown, show
+from loomlab.answer.text import WIDEST_TABLE, show
 from loomlab.basics.errors import EXIT_INVALID, EXIT_LAB, EXIT_UNRESOLVED, UsageError, told
 from loomlab.basics.format import plain
 from loomlab.cli import say
@@ -64,7 +64,7 @@ def plan_again(run_dir: Path) -> None:
 
 
 def sum_up(experiment_dir: Folder, interrupted: bool = False) -> None:
-    """Write summary.json and summary.md, and print the table. Interrupted: runs without a verdict are judged."""
+    """Write summary.json and the report, and print the table. Interrupted: runs without a verdict are judged."""
     summary = finish(experiment_dir) if interrupted else summarise(experiment_dir, interrupted=False)
     _show(experiment_dir, summary)
     others = replaced(summary.runs)
@@ -159,7 +159,8 @@ def resume_experiment(name: str, results: Path = RESULTS, owner: Owner = "") -> 
 
 
 def _show(folder: Path, summary: Summary) -> None:
-    """Prints the table and writes the page; what was measured does not depend on that, whatever fails there."""
+    """Prints the table, and writes the report of runs; what was measured does not depend on that, whatever fails
+    there."""
     console = Console()
     show(summary, Console(width=min(console.width, WIDEST_TABLE) if console.is_terminal else WIDEST_TABLE))
     try:
@@ -167,7 +168,5 @@ def _show(folder: Path, summary: Summary) -> None:
             from loomlab.report.page import write_report  # noqa: PLC0415 - as above
 
             write_report(folder)
-            return
     except Exception as error:
         say(f"no report: {told(error).removesuffix('.')}; make report RESUME={folder.resolve().name} tells more.")
-    write_text(folder / "summary.md", markdown(summary))
