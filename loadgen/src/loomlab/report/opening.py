@@ -86,13 +86,11 @@ def _more(experiment: Experiment, unknown: list[str]) -> Iterator[str]:
     yield from _floors(experiment)
     silent = (one for one in _asked(experiment) if one.effect is None or (one.swayed and one.word == "exploratory"))
     yield from (*(one.sentence for one in silent), *unknown)
-    repeats = max(run.repeat for run in experiment.runs)
-    compared = [one for one in experiment.comparisons(CPU) if one.kind != "same" and one.blocks]
     if len(experiment.approaches) > 1 and not (experiment.order and experiment.order.recorded):
-        fewest = min((len(one.blocks) for one in compared), default=repeats)
-        likely = max((one.blocks_likely or 0 for one in compared), default=0)
-        counts = {"repeats": repeats, "fewest": fewest, "likely": likely, "enough": FEWEST_FINE_BLOCKS}
-        yield from lines("repeats.txt", experiment=experiment, most=MOST_REPEATS, **counts)
+        repeats = max(run.repeat for run in experiment.runs)
+        likely = max((one.blocks_likely or 0 for one in experiment.comparisons(CPU)), default=0)
+        counts = {"repeats": repeats, "likely": likely, "enough": FEWEST_FINE_BLOCKS, "most": MOST_REPEATS}
+        yield from lines("repeats.txt", experiment=experiment, **counts)
 
 
 class Caveats(NamedTuple):
