@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from loomlab.judge.series import ratio
 from loomlab.records.capacity import PERCENT, Objective, Search, Trial
 from loomlab.records.files import RunFiles, read_record
 from loomlab.records.models import Request, RuleResult, Run
-from loomlab.records.requestlog import RequestLog, percentile
+from loomlab.records.requestlog import Numbers, percentile
 
 FULL, COLLECTING = 0.9, 0.3  # of its CPUs, and of its CPU time
 FILES = ("too many open files", "cannot assign")
@@ -57,53 +56,33 @@ def _not_held(run: Run, facts: Facts, search: Search) -> Iterator[str]:
     if log is None or run.interior is None or run.interior.whole_run:
         yield "it had no interior to judge"
         return
-    window = _Window(log, run.interior.start, run.interior.seconds)
-    yield from (said for one in search.objectives if (said := window.unmet(one)))
-    grown = window.grown
-    if grown > max(RATE_LIMIT * window.started, FEWEST_GROWN):
-        yield f"requests in flight grew by {grown:,}"
+    start, end = run.interior.start, run.interior.start + run.interior.seconds
+    inside, starts_s = log.between(start, end), log.starts_s
+    # Of those that failed or were not sent at unknown times, as many as the interior is a part of the run.
+    share = run.interior.seconds / max(float(np.ptp(starts_s)), run.interior.seconds)
+    lost = len(inside.failed_start_s) + round(share * (log.untimed + log.unsent))
+    yield from (said for one in search.objectives if (said := _unmet(one, inside.from_due_ms, lost)))
+    ends_s = starts_s + log.latencies_ms / 1000
+    before, after = (int((starts_s < time).sum() - (ends_s < time).sum()) for time in (start, end))  # in flight
+    if after - before > max(RATE_LIMIT * (len(inside) + lost), FEWEST_GROWN):
+        yield f"requests in flight grew by {after - before:,}"
 
 
-@dataclass
-class _Window:
-    """The requests that were due in the interior."""
-
-    log: RequestLog
-    start: float
-    seconds: float
-
-    def __post_init__(self) -> None:
-        self._end = self.start + self.seconds
-        self.inside = self.log.between(self.start, self._end)
-        # Of those that failed or were not sent at unknown times, as many as the interior is a part of the run.
-        starts_s = self.log.starts_s
-        share = self.seconds / max(float(np.ptp(starts_s)), self.seconds) if len(starts_s) else 1.0
-        self.lost = len(self.inside.failed_start_s) + round(share * (self.log.untimed + self.log.unsent))
-        self.started = len(self.inside) + self.lost
-
-    def unmet(self, objective: Objective) -> str | None:
-        """Why it is not met, in a few words; a request that failed or was not sent was longer than any limit."""
-        took_ms = self.inside.from_due_ms
-        if not self.started or not len(took_ms):
-            return "nothing was answered"
-        if not objective.of_latency:
-            share = self.lost / self.started
-            return None if share < objective.below else f"{percent(share)} errors"
-        if objective.figure == "mean":
-            mean_ms = float(took_ms.mean())
-            return None if mean_ms < objective.below else f"the mean was {mean_ms:,.0f} ms"
-        most = PERCENT.get(objective.figure, 100)
-        value_ms = percentile(np.sort(np.concatenate([took_ms, np.full(self.lost, math.inf)])), most)
-        if value_ms < objective.below:
-            return None
-        return f"{objective.name} was {f'{value_ms:,.0f} ms' if math.isfinite(value_ms) else 'beyond any answer'}"
-
-    @property
-    def grown(self) -> int:
-        """By how many there were more in flight at the end of the interior than at its beginning."""
-        starts_s, ends_s = self.log.starts_s, self.log.starts_s + self.log.latencies_ms / 1000
-        at_once = [int((starts_s < time).sum() - (ends_s < time).sum()) for time in (self.start, self._end)]
-        return at_once[1] - at_once[0]
+def _unmet(objective: Objective, took_ms: Numbers, lost: int) -> str | None:
+    """Why it is not met, in a few words; those lost, which failed or were not sent, were longer than any limit."""
+    if not len(took_ms):
+        return "nothing was answered"
+    if not objective.of_latency:
+        share = lost / (len(took_ms) + lost)
+        return None if share < objective.below else f"{percent(share)} errors"
+    if objective.figure == "mean":
+        mean_ms = float(took_ms.mean())
+        return None if mean_ms < objective.below else f"the mean was {mean_ms:,.0f} ms"
+    most = PERCENT.get(objective.figure, 100)
+    value_ms = percentile(np.sort(np.concatenate([took_ms, np.full(lost, math.inf)])), most)
+    if value_ms < objective.below:
+        return None
+    return f"{objective.name} was {f'{value_ms:,.0f} ms' if math.isfinite(value_ms) else 'beyond any answer'}"
 
 
 def at_limit(run: Run) -> Iterator[str]:
