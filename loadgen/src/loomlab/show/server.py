@@ -42,11 +42,9 @@ CSP = (
 
 def serve_results(
     url: Annotated[str, typer.Option(help="Where browsers find this server, for the links of the dashboards.")],
-    results: Annotated[Path, typer.Option(help="Where the experiments are.")] = Path("/results"),
-    port: Annotated[int, typer.Option(min=0, max=65535)] = 8080,
 ) -> None:
     """Serve the results to browsers, and the figures of the newest runs at /metrics."""
-    server_of(url, results, port).serve_forever()
+    server_of(url, Path("/results"), 8080).serve_forever()
 
 
 class Asking(LimitedSocket):
