@@ -1,7 +1,6 @@
 """What becomes of the runs of two approaches."""
 
 import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,16 +15,6 @@ from loomlab.statistics.paired import compare
 from loomlab.statistics.student import blocks_likely, estimates, holm, power, within, words
 
 NEAR = (0.301, 0.251, 0.279, 0.311, 0.260)
-
-
-def test_a_ratio_is_the_geometric_mean_of_the_blocks() -> None:
-    got = compared(LESS)
-
-    ratios = [a / b for a, b in zip(LESS, BASE, strict=True)]
-    assert got.effect == pytest.approx(math.prod(ratios) ** (1 / 5))
-    assert [one.effect for one in got.blocks] == pytest.approx(ratios)
-    assert (got.word, got.coarse, got.dropped) == ("lower", False, [])
-    assert (got.a_mean, got.b_mean) == pytest.approx([statistics.geometric_mean(side) for side in (LESS, BASE)])
 
 
 def test_a_block_is_spoilt_by_a_run_that_does_not_count_is_missing_or_is_there_twice_and_by_what_tore_it() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from loomlab.answer.loads import MOST_TRIES, counting, replaced, spoil_partners, try_again, try_notes
+from loomlab.answer.loads import counting, replaced, spoil_partners, try_again, try_notes
 from loomlab.answer.summary import summarise, unfinished
 from loomlab.basics.errors import UsageError
 from loomlab.cli import measuring
@@ -86,23 +86,6 @@ def make_all(folder: Path, spoilt_place: int) -> str:
 
 def names(folder: Path) -> list[str]:
     return [run.run for run in read_order(folder).runs]
-
-
-def test_a_spoilt_run_is_planned_again_in_its_block_twice_at_most(tmp_path: Path) -> None:
-    folder = swept(tmp_path, repeats=2)
-    first = names(folder)[2]
-    tried = [first]
-
-    for _ in range(MOST_TRIES):
-        make(folder, tried[-1], is_spoilt=True)
-        order, found = try_again(folder / "runs" / tried[-1])
-        for run in found:
-            assert (run.state, run.block) == ("planned", order.run(first).block)
-            tried.append(run.run)
-
-    assert tried == [first, f"{first}-try-2", f"{first}-try-3"]
-    assert names(folder)[2:5] == tried
-    assert try_again(folder / "runs" / first)[1] == []
 
 
 @pytest.mark.parametrize(("verb", "is_spoilt"), [("sweep", False), ("ab", True)])
