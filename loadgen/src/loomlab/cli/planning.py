@@ -118,7 +118,7 @@ def scenarios() -> None:
 def list_published(loadgen: Path = LOADGEN) -> None:
     """List the published benchmarks and the scenarios that run them."""
     rows = (
-        (one.name, one.title, one.author or "not named", str(one.year), str(len(one.claims)), "\n".join(one.scenarios))
+        (one.name, one.title, one.author or "not named", str(one.year), str(len(one.claims)), ", ".join(one.scenarios))
         for one in read_benchmarks(loadgen / "published")
     )
     print_table(("benchmark", "title", "author", "year", "claims", "scenarios"), rows)
