@@ -42,23 +42,18 @@ experiment() {
 # runs_of FOLDER: its runs as JSON, one line each: verdict and the rules that made it, figures, what each took, CPU time
 # stolen from the approach.
 runs_of() {
-  local run approach_cpus memory
+  local run memory
   for run in "$1"/runs/*; do
-    approach_cpus=$(jq --raw-output .approach_cpus <"$run/raw/request.json")
     memory=$run/raw/memory.json
     [ -e "$memory" ] || memory=/dev/null
-    jq --compact-output --slurp --arg cpus "$approach_cpus" '
-      (.[1].samples | [first.cpus, last.cpus]) as [$before, $after]
-      | ($cpus | if . == "" then $before | keys else [split(",")[] | split("-") | map(tonumber)
-          | range(first; last + 1) | tostring] end) as $set
-      | (.[2] | if .idle then .before.answered - .before.asked + .idle.answered - .loaded.asked else 0 end) as $live_set_s
-      | def spent($i): [$set[] | $after[.][$i] - $before[.][$i]] | add;
-      .[0] | {approach, verdict, reasons, cpu_ms_per_request, throughput_rps, p50_ms: .latency_ms.p50,
+    jq --compact-output --slurp '
+      (.[1] | if .idle then .before.answered - .before.asked + .idle.answered - .loaded.asked else 0 end) as $live_set_s
+      | .[0] | {approach, verdict, reasons, cpu_ms_per_request, throughput_rps, p50_ms: .latency_ms.p50,
         p99_ms: .latency_ms.p99, start_s, waited_s, warmup_s: .warmup.duration_s, compiling_s: .warmup.compiling_s,
         load_s: .duration_s, live_set_s: $live_set_s,
         made_by: [.verdict as $verdict | .rules[] | select((.outcome == "failed" and .level == $verdict)
           or (.outcome == "could not be checked" and $verdict == "suspect")).rule],
-        steal_share: (spent(7) / ([range(8) | spent(.)] | add))}' "$run/run.json" "$run/raw/host.json" "$memory"
+        steal_share: .steal_shares.approach}' "$run/run.json" "$memory"
   done
 }
 
