@@ -277,6 +277,10 @@ def test_earlier_sweeps_in_slices_on_such_a_host_tell_how_far_blocks_are_apart(t
     swept(tmp_path, "7-sweep-users-c1", (0.5, 1.0, 2.0))
     summary = tmp_path / "7-sweep-users-c1" / "summary.json"
     summary.write_text(summary.read_text().replace('"effect": 0.5', '"effect": -0.5'))
+    for number, effect in enumerate(("1e308", "5e-324", '"inf"', '"nan"'), 81):
+        swept(tmp_path, f"{number}-sweep-users-c1", (0.5, 1.0, 2.0))
+        odd = tmp_path / f"{number}-sweep-users-c1" / "summary.json"
+        odd.write_text(odd.read_text().replace('"effect": 0.5', f'"effect": {effect}'))
 
     other = tmp_path / "1-sweep-users-c1" / "summary.json"
     other.write_text(other.read_text().replace('"experiment"', '"of_another_version": 1, "experiment"', 1))

@@ -9,7 +9,7 @@ import pytest
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import checksum
 from loomlab.records.order import order_file, read_order
-from ordered import resume
+from ordered import STAMP, resume
 from saying import exit_code
 from test_strangers import made
 
@@ -18,6 +18,7 @@ RUN = ("runs", 0)
 LOAD = (*RUN, "request", "load")
 WORDS = (
     "../victim", "/results/victim", "..", ".", ".set-aside", "-x", "", "a b", "a/b", "a\nPATH=b", "a\n", "$(x)", "*",
+    "a\u2028b", "a\0", "\uff0e\uff0e\uff0fvictim", "\u0661-a", "a" * 201,
 )  # fmt: skip
 """None of which is a name."""
 SETTINGS = [
@@ -25,6 +26,18 @@ SETTINGS = [
     *(("GC", value) for value in ("g1\nX=x", "g1 X=x", "$(x)", "`x`", "*", "a[x]", "g1\n", "g1\r")),
     ("JDK", "25/../x"),
 ]
+SUBJECT = {"service": "a", "image": "a"}
+OTHER_WORDS: list[tuple[tuple[str | int, ...], Any]] = [
+    (("planned",), "../victim"), (("planned",), f"{STAMP}\nPATH=b"), (("sides",), {"a b": {}}),
+    (("sides",), {"a": {"image": "--privileged"}}), (("sides",), {"a": {"environment": {"A=b": "c"}}}),
+    (("sides",), {"a": {"environment": {"A": "b\nc"}}}), (("sides",), {"a": {"settings": {"GC": "$(x)"}}}),
+    (("subject",), SUBJECT | {"service": "--rm"}), (("subject",), SUBJECT | {"image": "-v/:/x"}),
+    (("subject",), SUBJECT | {"companions": ["a b"]}), (("colours",), {"a": "url(x)"}),
+    ((*RUN, "request", "side"), "../x"), ((*RUN, "request", "partner"), "a b"),
+    ((*RUN, "request", "approach_cpus"), "0;reboot"), ((*RUN, "request", "backend_cpus"), "0-4095," * 500 + "0"),
+    ((*RUN, "request", "foreign"), {"port": 8080, "ready": "/a\nb"}),
+]  # fmt: skip
+"""Other places of words that the shell, Compose or a page has."""
 
 
 def changed(folder: Path, *changes: tuple[tuple[str | int, ...], Any]) -> str:
@@ -61,6 +74,11 @@ def test_a_name_is_one_word_and_stays_in_its_folder(tmp_path: Path, word: str) -
     assert refused(folder, ((*RUN, "run"), word))
     assert refused(folder, ((*RUN, "request", "tool"), word))
     assert refused(folder, ((*RUN, "request", "approach"), word), ((*LOAD, "origin"), f"http://{word}:8080"))
+
+
+@pytest.mark.parametrize(("place", "value"), OTHER_WORDS)
+def test_no_other_word_is_more_than_one(tmp_path: Path, place: tuple[str | int, ...], value: Any) -> None:
+    assert refused(made(tmp_path), (place, value))
 
 
 NOT_PLANNED: list[tuple[tuple[str | int, ...], Any]] = [

@@ -136,6 +136,11 @@ ENDLESS = {
     "a body of any size": (OK + b"Content-Length: 9223372036854775000\r\n\r\n", b"x", 0.05),
     "a chunk of a negative size": (OK + b"Transfer-Encoding: chunked\r\n\r\n-5\r\n", b"x", 0.05),
     "preliminary answers": (b"", b"HTTP/1.1 100 Continue\r\n\r\n", 0),
+    "a status that drips": (b"HTTP/1.1 ", b"2", 0.05),
+    "a header of any length": (OK + b"X: ", b"x" * 65_536, 0),
+    "headers": (OK, b"X: x\r\n" * 50, 0.05),
+    "the extension of a chunk": (OK + b"Transfer-Encoding: chunked\r\n\r\n5;", b"x", 0.05),
+    "trailers": (OK + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X: x\r\n", 0.05),
 }
 
 

@@ -161,6 +161,20 @@ def test_a_file_is_read_once_until_it_changes(tmp_path: Path, get: Get, monkeypa
     assert len(parsed) == 4
 
 
+def test_texts_of_any_length_make_no_large_page(tmp_path: Path, get: Get) -> None:
+    folder = folder_of(tmp_path, PAIR, repeats=3, raw=False)
+    (folder / "summary.json").unlink()
+    for run_dir in (folder / "runs").iterdir():
+        edit(run_dir / "run.json", lambda run: run.update(approach="x" * 10**6, reasons=["y" * 10**6] * 2))
+
+    metrics = samples(get)
+
+    told = metrics["lab_result_info"]
+    assert 0 < len(told) < 6
+    assert metrics["lab_results_unreadable"] == [({}, 6 - len(told))]
+    assert len(get("/metrics")) < 10**6
+
+
 def circle(path: Path) -> None:
     """In its place a link to itself, which even root cannot read."""
     shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -174,11 +188,12 @@ def circle(path: Path) -> None:
         circle,
         lambda run_dir: (run_dir / "run.json").write_text("[" * 100_000),
         lambda run_dir: (run_dir / "run.json").write_text("[" + "0," * server.MOST_VALUES + "0]"),
+        lambda run_dir: (run_dir / "run.json").write_text("[" + "[[]]," * (server.MOST_VALUES // 2) + "0]"),
         lambda run_dir: (run_dir / "run.json").write_text((run_dir / "run.json").read_text() + " " * server.MOST_BYTES),
         lambda run_dir: edit(run_dir / "run.json", lambda run: run.update(started="yesterday")),
         lambda run_dir: edit(run_dir / "run.json", lambda run: run.update(approach="\ud800")),
     ],
-    ids=["file", "folder", "JSON", "values", "bytes", "time", "text"],
+    ids=["file", "folder", "JSON", "values", "lists", "bytes", "time", "text"],
 )
 def test_what_cannot_be_read_hides_nothing_else(damage: Callable[[Path], object], tmp_path: Path, get: Get) -> None:
     folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
@@ -265,6 +280,8 @@ def test_links_lead_nowhere_but_within_the_results(tmp_path: Path, serving: Serv
 
     served = ["/", "/latest/", "/latest/report.html", "/one/"]
     refused = ["/file", "/folder/", "/folder/passwd", "/device", "/one/index.html", "/self", "/pipe", "/%00", "/../etc"]
+    refused += ["/..%2f..%2fetc/passwd", "/one/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/latest/../folder/passwd"]
+    refused += ["/one/..%5c..%5cetc/passwd", "/%252e%252e/etc/passwd", "/file/", "/latest/../../etc/passwd"]
     assert [path for path in served if asked(serving, path).status != 200] == []
     assert [path for path in refused if asked(serving, path).status != 404] == []
 

@@ -1,22 +1,24 @@
-"""Folders of results that somebody else made, or that a crash left: what they cannot do, and what they do not cost."""
+"""Folders of results that somebody else made: what they cannot do, and what they do not cost."""
 
-import errno
+import json
 import os
 import shutil
+import signal
+import tracemalloc
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from loomlab.answer.summary import finish, summarise, unfinished
+from loomlab.answer.summary import finish, killed, summarise, unfinished
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.cli.planning import print_table
 from loomlab.cli.results import resume_experiment
 from loomlab.judge.judge import judge_run
 from loomlab.records.files import checksum, read_json, write_json, write_text
+from loomlab.records.models import Summary
 from loomlab.records.order import Order, changing, order_file, read_order
-from loomlab.report.page import write_report
 from ordered import planned, resume
 from rawrun import BEGIN, RawRun
 from report_folder import edit, experiment_of, run_of
@@ -36,6 +38,10 @@ def made(tmp_path: Path, stamp: str = "20260101T000000Z", runs: int = 1) -> Path
     return folder
 
 
+def raw_of(folder: Path, run: int = 1) -> Path:
+    return folder / "runs" / f"{run}-tomcat-virtual" / "raw"
+
+
 @pytest.mark.parametrize(
     ("link", "to"),
     [
@@ -43,10 +49,13 @@ def made(tmp_path: Path, stamp: str = "20260101T000000Z", runs: int = 1) -> Path
         (".engine", "summary.json"), ("plots", "runs"), ("runs/2-tomcat-virtual", "runs/1-tomcat-virtual"),
         ("runs/.set-aside", "runs"), ("runs/1-tomcat-virtual/raw/loomlab.log", "summary.json"),
         ("runs/1-tomcat-virtual/run.json.partial", "runs/1-tomcat-virtual/run.json"), (".engine", None),
+        ("SHA256SUMS", "SHA256SUMS"), ("environment.json", "environment.json"), ("junit.xml", "summary.json"),
+        (".owner", "nowhere"), ("runs/1-tomcat-virtual/run.json", "runs/1-tomcat-virtual/run.json"),
+        ("runs/1-tomcat-virtual/trials", "runs"), ("runs/1-tomcat-virtual/raw/generator-2", "runs"),
     ],
 )  # fmt: skip
 def test_where_a_folder_has_a_link_or_a_pipe_nothing_is_written_and_the_others_are_summed_up(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], link: str, to: str | None
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], link: str, to: str | None
 ) -> None:
     victim = made(tmp_path)
     finish(victim)
@@ -55,7 +64,7 @@ def test_where_a_folder_has_a_link_or_a_pipe_nothing_is_written_and_the_others_a
     before, given = checksum(victim), checksum(stranger)
 
     assert exit_code("finish", "--results", str(tmp_path / "results")) == 4
-    (said,) = (line for line in capsys.readouterr().err.splitlines() if stranger.name in line)
+    (said,) = (line for line in capfd.readouterr().err.splitlines() if stranger.name in line)
     with pytest.raises(UsageError, match=stranger.name):
         resume(stranger)
 
@@ -69,17 +78,20 @@ def test_where_a_folder_has_a_link_or_a_pipe_nothing_is_written_and_the_others_a
     [
         Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere"),
         lambda path: path.write_text('{"runs": [' + "0," * 10**6 + "0]}"),
+        lambda path: path.write_text('{"settings": {"' + "x" * 10**6 + '": "1"}}'),
     ],
 )  # fmt: skip
 def test_an_order_that_is_none_is_named_and_the_others_go_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], make: Callable[[Path], object]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], make: Callable[[Path], object]
 ) -> None:
     whole, broken = made(tmp_path), tmp_path / "results" / "20260102T000000Z-gift"
     broken.mkdir()
     make(broken / "order.json")
 
     assert exit_code("finish", "--results", str(whole.parent)) == 0
-    assert broken.name in capsys.readouterr().err
+    said = capfd.readouterr().err
+    assert broken.name in said
+    assert len(said) < 20_000
     assert (whole / "summary.json").exists()
     with changing(whole) as order:
         order.runs[0].state = "failed"
@@ -107,18 +119,26 @@ def test_a_link_that_appears_later_is_not_followed(tmp_path: Path, monkeypatch: 
     assert checksum(victim) == before
 
 
-def test_a_file_of_terabytes_is_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_of_terabytes_is_not_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     sparse, other = made(tmp_path), made(tmp_path, "20260102T000000Z")
     with (raw_of(sparse) / "core").open("wb") as core:
         core.truncate(2**41)
 
     assert exit_code("finish", "--results", str(sparse.parent)) == 0
-    assert "raw/core has 2,199,023,255,552 bytes" in capsys.readouterr().err
+    assert "raw/core has 2,199,023,255,552 bytes" in capfd.readouterr().err
     assert (other / "summary.json").exists()
 
 
 @pytest.mark.parametrize(
-    "words", [["judge", "{}/runs/1-tomcat-virtual"], ["report", "{}"], ["report", "{other}", "--beside", "{}"]]
+    "words",
+    [
+        ["judge", "{}/runs/1-tomcat-virtual"],
+        ["report", "{}"],
+        ["report", "{other}", "--beside", "{}"],
+        ["summarise", "{}"],
+        ["summarise", "{}", "--interrupted"],
+        ["flip", "normal={}", "capacity={other}"],
+    ],
 )
 def test_nothing_is_read_through_a_pipe_or_a_link(tmp_path: Path, words: list[str]) -> None:
     folder, other = made(tmp_path), made(tmp_path, "20260102T000000Z")
@@ -129,11 +149,58 @@ def test_nothing_is_read_through_a_pipe_or_a_link(tmp_path: Path, words: list[st
     assert exit_code(*(word.format(folder, other=other) for word in words)) == 2
 
 
-@pytest.mark.parametrize("content", [b'"' + b" " * 2**20 + b'"', b'{"notes": [' + b"0," * 50_000 + b"0]}"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'"' + b" " * 2**20 + b'"', b'{"notes": [' + b"0," * 50_000 + b"0]}", b'{"x": [' + b"[[[]]]," * 20_000 + b"0]}",
+        b'{"x": [' + b'{"":{"":{}}},' * 20_000 + b"0]}",
+    ],
+)  # fmt: skip
 def test_what_is_more_than_any_record_has_is_not_parsed(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "engine.json").write_bytes(content)
     with pytest.raises(ParseError, match="more than any record"):
         read_json(tmp_path / "engine.json")
+
+
+def test_what_finishes_one_folder_may_be_killed_for_its_memory_and_the_others_are_summed_up(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gift, other = made(tmp_path), made(tmp_path, "20260102T000000Z")
+
+    def finishing(folder: Path) -> Summary:
+        if folder == gift:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return finish(folder)
+
+    monkeypatch.setattr("loomlab.cli.results.finish", finishing)
+
+    assert exit_code("finish", "--results", str(gift.parent)) == 4
+    assert f"{gift.name} cannot be summed up within the memory" in capfd.readouterr().err
+    assert (other / "summary.json").exists()
+
+
+def test_orders_are_not_held_together(tmp_path: Path) -> None:
+    peaks = []
+    for number in range(1, 7):
+        edit(
+            order_file(made(tmp_path, f"2026010{number}T000000Z")),
+            lambda order: order.update(host={"x": [[0]] * 10**5}),
+        )
+        tracemalloc.start()
+        assert len(killed(tmp_path / "results")) == number
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+
+    assert max(peaks) < 3 * peaks[0]
+
+
+def test_what_makes_every_run_suspect_is_not_said_at_any_length_in_each(tmp_path: Path) -> None:
+    folder = made(tmp_path, runs=5)
+    edit(order_file(folder), lambda order: order.update(suspect=["x" * 10**5] * 10))
+    (folder / "engine.json").write_text(json.dumps({"suspect": ["z" * 10**5] * 9}))
+
+    assert len(finish(folder).runs) == 5
+    assert (folder / "summary.json").stat().st_size < 3 * 10**6
 
 
 @pytest.mark.parametrize("count", [100, 101])
@@ -170,95 +237,6 @@ def test_a_lock_neither_follows_a_link_nor_empties_a_file(tmp_path: Path) -> Non
     assert victim.read_text() == "its own"
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda _: b"", lambda log: log[: len(log) // 2], lambda log: log[: len(log) // 2] + b"\xff" * 99]
-)
-def test_damaged_log_makes_run_invalid_and_experiment_goes_on(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
-    folder = made(tmp_path, runs=2)
-    log = folder / "runs" / "1-tomcat-virtual" / "raw" / "ab-requests.tsv.gz"
-    log.write_bytes(damage(log.read_bytes()))
-
-    cut, whole = finish(folder).runs
-
-    assert cut.verdict == "invalid"
-    assert any("cannot be read" in reason for reason in cut.reasons)
-    assert whole.throughput_rps is not None
-    assert [run.state for run in read_order(folder).runs] == ["judged", "judged"]
-
-
-def test_whatever_one_run_fails_at_the_others_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = made(tmp_path, runs=2)
-    second = {"2-tomcat-virtual": judge_run}
-    monkeypatch.setattr("loomlab.answer.summary.judge_run", lambda run_dir: second[run_dir.name](run_dir))
-
-    with pytest.warns(UserWarning, match="1-tomcat-virtual cannot be judged: .*KeyError"):
-        summary = finish(folder)
-
-    assert [run.run for run in summary.runs] == ["2-tomcat-virtual"]
-    assert summary.missing == ["1-tomcat-virtual"]
-    assert [run.state for run in read_order(folder).runs] == ["failed", "judged"]
-
-
-def test_a_run_that_cannot_be_judged_now_is_not_taken_for_lost(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = made(tmp_path)
-
-    def full(run_dir: Path) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", str(run_dir / "run.json"))
-
-    with monkeypatch.context() as patched:
-        patched.setattr("loomlab.answer.summary.judge_run", full)
-        assert exit_code("finish", "--results", str(folder.parent)) == 4
-        with pytest.raises(OSError, match=r"run\.json"):
-            resume(folder)
-    assert "1-tomcat-virtual/run.json" in capsys.readouterr().err
-    assert [run.state for run in read_order(folder).runs] == ["finished"]
-
-    assert exit_code("finish", "--results", str(folder.parent)) == 0
-    assert [run.state for run in read_order(folder).runs] == ["judged"]
-
-
-def raw_of(folder: Path, run: int = 1) -> Path:
-    return folder / "runs" / f"{run}-tomcat-virtual" / "raw"
-
-
-def test_a_run_whose_verdict_is_damaged_is_judged_again_and_one_that_cannot_be_is_left_out(tmp_path: Path) -> None:
-    folder = made(tmp_path, runs=2)
-    kept = finish(folder).runs[0]
-    for verdict in folder.glob("runs/*/run.json"):
-        verdict.write_text("")
-    (raw_of(folder, 2) / "host.json").write_text("")
-
-    with pytest.warns(UserWarning, match=r"2-tomcat-virtual cannot be judged: .*host\.json"):
-        summary = summarise(folder, interrupted=False)
-
-    assert [(run.run, run.latency_ms) for run in summary.runs] == [(kept.run, kept.latency_ms)]
-    assert summary.missing == ["2-tomcat-virtual"]
-    assert any(note.startswith("Run 2-tomcat-virtual was not judged") for note in summary.notes)
-
-
-def test_a_damaged_verdict_in_a_sweep_keeps_no_experiment_from_going_on(tmp_path: Path) -> None:
-    folder = made(tmp_path)
-    finish(folder)
-    with changing(folder) as order:
-        order.sweep = True
-    (raw_of(folder).parent / "run.json").write_text("{")
-
-    with pytest.raises(UsageError, match="finds no experiment"):
-        unfinished(folder.parent, "latest")
-
-
-def test_raw_files_that_were_damaged_after_the_verdict_cost_no_summary_and_no_report(tmp_path: Path) -> None:
-    folder = made(tmp_path)
-    finish(folder)
-    for name in ("about", "probe", "metrics", "tool"):
-        (raw_of(folder) / f"{name}.json").write_text("{")
-
-    assert len(summarise(folder, interrupted=False).runs) == 1
-    assert write_report(folder).exists()
-
-
 YEAR_S = 366 * 86_400
 
 
@@ -275,7 +253,7 @@ def test_a_run_whose_times_are_years_apart_is_invalid(tmp_path: Path, ended: flo
         assert any("a week apart" in reason for reason in run.reasons)
 
 
-def test_no_name_and_no_text_moves_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_name_and_no_text_moves_a_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     title = "\x1b]0;mine\x07\u202e\u2028\nloom-lab: all is well\n"
     folder = made(tmp_path)
     (raw_of(folder) / "ab.txt").write_text(f"ab: {title}\n")
@@ -286,24 +264,31 @@ def test_no_name_and_no_text_moves_a_terminal(tmp_path: Path, capsys: pytest.Cap
     assert exit_code("report", str(folder)) == 0
     print_table(("claim",), [(title,)])
 
-    out, err = capsys.readouterr()
+    out, err = capfd.readouterr()
     said = out + err + (folder / "summary.md").read_text()
     assert "mine" in said
     assert not {"\x1b", "\x07", "\u202e", "\u2028"} & {*said}
     assert "loom-lab: all is well" not in said.splitlines()
 
 
-def test_what_another_host_measures_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    theirs, killed = made(tmp_path), made(tmp_path, "20260102T000000Z")
-    (theirs / ".owner").write_text("another 1 0\n")
+@pytest.mark.parametrize("owner", [b"another 1 0\n", b"", b"\xff\0\n", b"another " * 10**5, None])
+def test_what_another_host_measures_is_left_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], owner: bytes | None
+) -> None:
+    left, theirs = made(tmp_path), made(tmp_path, "20260102T000000Z")
+    if owner is None:
+        (theirs / ".owner").mkdir()
+    else:
+        (theirs / ".owner").write_bytes(owner)
     before = checksum(theirs)
 
     assert exit_code("finish", "--results", str(theirs.parent)) == 0
-    assert exit_code("resume", theirs.name, "--results", str(theirs.parent)) == 2
+    for name in (theirs.name, "latest"):
+        assert exit_code("resume", name, "--results", str(theirs.parent)) == 2
 
-    assert capsys.readouterr().err.count(f"rm results/{theirs.name}/.owner") == 2
+    assert capfd.readouterr().err.count(f"rm results/{theirs.name}/.owner") == 3
     assert checksum(theirs) == before
-    assert (killed / "summary.json").exists()
+    assert (left / "summary.json").exists()
 
 
 def test_who_resumes_an_experiment_has_it_before_anything_of_it_changes(

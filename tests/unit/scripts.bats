@@ -315,7 +315,8 @@ ID=0123456789ab
   # shellcheck source=bin/lib.sh
   . "$LAB_ROOT/bin/lib.sh"
   LAB_RESULTS=$BATS_TEST_TMPDIR/results
-  mkdir -p "$LAB_RESULTS"/{far,here,gone,linked,'a b',none}
+  mkdir -p "$LAB_RESULTS"/{far,here,gone,linked,'a b',none,folder/.owner,pipe}
+  mkfifo "$LAB_RESULTS/pipe/.owner"
   (HOST_ID=another && token_of 1) >"$LAB_RESULTS/far/.owner"
   token_of $$ | tee "$LAB_RESULTS/here/.owner" "$LAB_RESULTS/a b/.owner" | sed 's/[^ ]*$/0/' >"$LAB_RESULTS/gone/.owner"
   ln -s ../here/.owner "$LAB_RESULTS/linked"

@@ -85,7 +85,9 @@ run 3-a a GC=g1"
 @test "a plan sets only what a plan may set, one word each" {
   local line
   for line in PATH=/tmp BASH_ENV=/tmp/rc 'GC=g1 zgc' 'GC=$(reboot)' 'EXPECTED_S=a[0]' LAB_EXPERIMENT=../x 'run ../x a GC=g1' \
-    'run 1-a --rm GC=g1' 'run 1-a a LD_PRELOAD=x' 'run 1-a a' 'run 1-a, a GC=g1' 'run 1-a a,;b GC=g1'; do
+    'run 1-a --rm GC=g1' 'run 1-a a LD_PRELOAD=x' 'run 1-a a' 'run 1-a, a GC=g1' 'run 1-a a,;b GC=g1' \
+    DOCKER_HOST=tcp://x COMPOSE_FILE=/x LAB_RESULTS=/ gc=g1 ' GC=g1' 'GC=*' 'GC=~' $'GC=g1\r' $'GC=g1\tPATH=/x' 'LAB_EXPERIMENT=-x' \
+    'LAB_EXPERIMENT=.' 'run 1-a a GC=g1 PATH=/x' ' run 1-a a GC=g1' 'run -x a GC=g1' 'run 1-a a GC=g1 SUBJECT=$(x)'; do
     run use_plan "LAB_EXPERIMENT=e"$'\n'"$line"
     [ "$status" -eq 4 ] && [[ $output == *"$line"* ]] || { echo "$line: $output"; return 1; }
   done

@@ -26,6 +26,7 @@ from loomlab.tools.known import tool
 MEDIAN = 50
 DECLARED = {"controlled", "settings"}
 SHIFT_LIMIT = 0.04  # from the first half of the slices to the second: it moves the block's ratio by half of that
+MOST_VARIANCE = 1  # of what was measured
 MOST_SWEEPS = 10  # the newest, that tell what the host shows
 
 
@@ -127,13 +128,14 @@ def block_deviation(results: Path, cpu_model: object) -> float | None:
         with suppress(OSError, ParseError, ValueError), warnings.catch_warnings(action="ignore"):
             summary = read_record(path, Summary)
             if summary and summary.environment.get("cpu_model") == cpu_model:
-                found += [
+                spreads = [
                     variance(math.log(block.effect) for block in one.blocks)
                     for contrast in summary.contrasts
                     for one in contrast.comparisons
                     if one.figure == CPU_PER_REQUEST.name and len(one.blocks) >= FEWEST_BLOCKS
                     if any(run.partner for run in summary.runs)
                 ]
+                found += [spread for spread in spreads if spread < MOST_VARIANCE]
         if len(found) >= MOST_SWEEPS:
             break
     return math.sqrt(fmean(found)) if found else None

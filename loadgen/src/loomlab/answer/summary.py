@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from itertools import count
@@ -22,6 +23,7 @@ from loomlab.records.order import Order, PlannedRun, changing, order_file, order
 
 FOLDER = re.compile(r"(\d{8}T\d{6}Z)-(.+)")
 MOST_RUNS, MOST_NAMED = 5000, 5  # of an experiment without an order; of those that are left out
+MOST_DOUBTS, LONGEST_DOUBT = 100, 2000  # of one run
 STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
 INTERRUPTED_NOTE = "The experiment was interrupted: the runs that are missing were not made."
 SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "container_metrics", "stand_in_images", "inherited")
@@ -54,7 +56,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     for run in runs:
         doubts = [*environment.get("suspect", []), *audits[run.cell].suspicions]
         doubts += [shifts[run.run]] if run.run in shifts else []
-        run.reasons += doubts
+        run.reasons += [doubt[:LONGEST_DOUBT] for doubt in doubts[:MOST_DOUBTS]]  # in every run
         run.verdict = "suspect" if doubts and run.verdict == "valid" else run.verdict
     contrasts, margin = contrasts_of(subjects), order.margin if order else None
     folder = experiment_dir.resolve().name
@@ -182,16 +184,18 @@ def killed(results: Path) -> list[Path]:
     return found
 
 
-def planned(results: Path) -> list[tuple[Path, Order]]:
-    """The experiments whose order can be read, by name; of the others it is told."""
-    found = []
-    for folder in sorted(path.parent for path in results.glob("*/order.json") if not path.parent.is_symlink()):
+def planned(results: Path, *, newest_first: bool = False) -> Iterator[tuple[Path, Order]]:
+    """The experiments whose order can be read, by name, and one order at a time; of the others it is told."""
+    folders = (path.parent for path in results.glob("*/order.json") if not path.parent.is_symlink())
+    for folder in sorted(folders, reverse=newest_first):
         try:
             with warnings.catch_warnings(action="ignore"):  # of what an older version's has more
-                found.append((folder, read_order(folder)))
+                order = read_order(folder)
         except (OSError, LoomlabError) as error:
             warnings.warn(f"{error}", stacklevel=2)
-    return found
+        else:
+            yield folder, order
+            del order
 
 
 def _cut_off(order: Order) -> bool:
@@ -283,7 +287,7 @@ def unfinished(results: Path, name: str) -> Path:
             fact = f"RESUME={name} is no folder of results/ with an order.json"
             raise UsageError(f"{fact}: name one, or use RESUME=latest.")
         return results / name
-    for folder, order in reversed(planned(results)):
+    for folder, order in planned(results, newest_first=True):
         if _lacking(folder, order):
             return folder
     cure = "start a new one, such as make run-ab CONCURRENCY=1000"

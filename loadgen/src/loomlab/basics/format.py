@@ -7,7 +7,10 @@ UNKNOWN = "–"
 MOST_DECIMALS = 8
 NEAREST = 1e-9  # shares, or logarithms, that differ by less are the same
 MOST_PERCENT = 1000  # that a sentence counts
-ODD = r"[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+ODD = (
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
 
 
 def fixed(value: float | None, decimals: int = 0) -> str:

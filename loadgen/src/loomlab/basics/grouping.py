@@ -17,9 +17,11 @@ def parse_cpu_list(cpus: str) -> set[str] | None:
     if not cpus.strip():
         return None
     numbers: set[str] = set()
+    named = 0
     for part in cpus.split(","):
         first, _, last = part.strip().partition("-")
-        if not int(first) <= int(last or first) < MOST_CPUS:
+        named += 1 + int(last or first) - int(first)
+        if not int(first) <= int(last or first) < MOST_CPUS or named > MOST_CPUS:
             raise ValueError(f"{part!r} names no CPUs")
         numbers |= {str(number) for number in range(int(first), int(last or first) + 1)}
     return numbers

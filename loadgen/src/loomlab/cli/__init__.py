@@ -36,6 +36,7 @@ COMMANDS = {
     "serve-results": "show.server:serve_results",
 }
 """The module and the function of each."""
+MOST_SAID = 10_000  # letters
 OF_FOLDERS = {"judge", "again", "summarise", "report", "resume"}
 """Which read folders that may be a stranger's, so that whatever fails there is told of the folder."""
 
@@ -80,4 +81,4 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def say(message: object, *, lines: bool = False) -> None:
-    print(f"loom-lab: {plain(message, lines=lines)}", file=sys.stderr)  # noqa: T201
+    print(f"loom-lab: {plain(message, lines=lines)[:MOST_SAID]}", file=sys.stderr)  # noqa: T201

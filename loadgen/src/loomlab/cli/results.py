@@ -3,7 +3,9 @@
 import json
 import os
 import sys
+from multiprocessing import get_context
 from pathlib import Path
+from signal import SIGKILL
 from typing import Annotated
 
 import typer
@@ -93,20 +95,30 @@ def _gate(experiment_dir: Path, summary: Summary) -> set[str]:
 
 
 def finish_killed(results: Path = RESULTS) -> None:
-    """Judge and sum up what killed experiments left, but for those that another host measures."""
+    """Judge and sum up what killed experiments left, but for those that another host measures; each in a process of
+    its own, so that what one costs ends no other."""
     failed = False
     for folder in killed(results):
         if (folder / OWNER).exists():
             say(LEFT.format(folder.name))
             continue
-        print(plain(f"{folder.name} was killed: judging and summing up what it left"))  # noqa: T201
-        try:
-            _show(folder, finish(folder))
-        except Exception as error:
-            say(f"{folder.name} cannot be summed up: {told(error)}")
-            failed = True
+        print(plain(f"{folder.name} was killed: judging and summing up what it left"), flush=True)  # noqa: T201
+        apart = get_context("fork").Process(target=_finish, args=[folder], daemon=True)
+        apart.start()
+        apart.join()
+        failed = failed or apart.exitcode != 0
+        if apart.exitcode == -SIGKILL:
+            say(f"{folder.name} cannot be summed up within the memory that there is: move it out of results/.")
     if failed:
         raise typer.Exit(EXIT_LAB)
+
+
+def _finish(folder: Path) -> None:
+    try:
+        _show(folder, finish(folder))
+    except Exception as error:
+        say(f"{folder.name} cannot be summed up: {told(error)}")
+        sys.exit(EXIT_LAB)
 
 
 def report(experiment_dir: Folder, beside: Path | None = None) -> None:

@@ -17,7 +17,9 @@ from pydantic_core import ErrorDetails, from_json
 
 from loomlab.basics.errors import ParseError, UsageError
 
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"  # of a file or a service: one word to a shell, and no way out of its folder
+NAME = (
+    r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$"  # of a file or a service: one word to a shell, and no way out of its folder
+)
 Name = Annotated[str, Field(pattern=NAME)]
 Margin = Annotated[float, Field(ge=0.01, le=0.5)]  # of equivalence, a share
 Moment = Annotated[float, Field(ge=0, le=1e11)]  # epoch seconds, up to the year 5138
@@ -187,12 +189,17 @@ def read_json(path: Path) -> Any:
     most = LARGER.get(path.name, MOST_BYTES)
     with path.open("rb") as source:
         content = source.read(most + 1)
-    if len(content) > most or content.count(b",") > most // BYTES_PER_VALUE:
+    if len(content) > most or values_in(content) > most // BYTES_PER_VALUE:
         raise ParseError(f"{path} is damaged: it holds more than any record of that name; measure again.")
     try:
         return from_json(content, allow_inf_nan=False)
     except ValueError as error:
         raise ParseError(f"{path} is damaged: it is not JSON ({error}); measure again.") from error
+
+
+def values_in(content: bytes) -> int:
+    """As many values, or so many lists and objects, as a JSON text has at most."""
+    return max(content.count(b","), content.count(b"[") + content.count(b"{"))
 
 
 def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:

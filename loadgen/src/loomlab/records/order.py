@@ -20,6 +20,7 @@ Value = Annotated[str, Field(pattern=r"^[A-Za-z0-9.:;,=+_-]*$")]
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
 IMAGE = "[a-z0-9]([A-Za-z0-9._/:@-]{0,250}[A-Za-z0-9])?"
 Image = Annotated[str, Field(pattern=f"^{IMAGE}$")]
+Stamp = Annotated[str, Field(pattern="^[0-9]{8}T[0-9]{6}Z$")]  # which the experiment's name begins with
 Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 MOST_RUNS = 5_000
 
@@ -88,7 +89,7 @@ class Order(Record):
 
     schema_: Literal["loom-lab/order/v1"] = Field("loom-lab/order/v1", alias="schema")
     experiment: Name
-    planned: str
+    planned: Stamp
     seed: int
     size: str
     settings: dict[Setting, Value] = Field(description="Compose's variables for every run")

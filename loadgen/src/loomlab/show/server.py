@@ -24,12 +24,14 @@ from loomlab.answer.parity import what_differs
 from loomlab.answer.text import load_cell
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.contrasts import Contrast, Difference
+from loomlab.records.files import values_in
 from loomlab.records.models import Run
 from loomlab.run.prometheus import LimitedSocket
 
 MOST_RUNS, MOST_FOLDERS = 60, 1000  # that are told; experiments, and of each the runs, among which these are
 MOST_BYTES, MOST_VALUES, MOST_TOLD = 2**22, 2**17, 2**18  # of a file; and of all that a page is made of
-FEWEST_VALUES = 512  # that a file counts for, so that there are not too many
+FEWEST_VALUES, BYTES_PER_VALUE = 512, 32  # that a file counts for, so that there are not too many, nor too long texts
+MOST_LETTERS = 4000  # of a label
 MOST_CONNECTIONS, TIMEOUT_S, ANSWER_S = 64, 10, 60  # to ask, and to take the answer
 LABELS = ("experiment", "run", "approach", "load", "jdk", "verdict")
 NAMES = {"127.0.0.1", "localhost", "results"}
@@ -138,8 +140,8 @@ def metrics_of(results: Path, url: str) -> CollectorRegistry:
     newest = [*islice(newest_runs(results, files), MOST_RUNS)]
     for experiment, run, verdict, reasons in newest:
         with files.noting():
-            labels = (experiment, run.run, run.approach, load_cell(run.load), run.jdk or "", verdict)
-            info.labels(*labels, reasons).set(1)
+            labels = short(experiment, run.run, run.approach, load_cell(run.load), run.jdk or "", verdict)
+            info.labels(*labels, *short(reasons)).set(1)
             started.labels(*labels).set(datetime.fromisoformat(run.started).timestamp())
             if run.finished:
                 finished.labels(*labels).set(datetime.fromisoformat(run.finished).timestamp())
@@ -149,11 +151,16 @@ def metrics_of(results: Path, url: str) -> CollectorRegistry:
     for experiment in dict.fromkeys(experiment for experiment, *_ in newest):
         with files.noting():
             for contrast in files.read(results / experiment / "summary.json", summed_up)[1]:
-                contrasts.labels(experiment, *contrast).set(1)
+                contrasts.labels(experiment, *short(*contrast)).set(1)
     unreadable = gauge("lab_results_unreadable", "Files and folders of the newest runs that cannot be read")
     unreadable.set(len(files.unreadable))
     Files.earlier = files.kept
     return registry
+
+
+def short(*values: object) -> list[str]:
+    """As labels: an approach's name stands in each of its figures."""
+    return [f"{value}"[:MOST_LETTERS] for value in values]
 
 
 def newest_runs(results: Path, files: "Files") -> Iterator[tuple[str, Run, str, str]]:
@@ -237,7 +244,7 @@ def _read(path: Path, told: Callable[[Any], Any], most: int) -> tuple[int, Any]:
         return FEWEST_VALUES, "it is no file."
     with path.open("rb") as source:
         content = source.read(MOST_BYTES + 1)
-    count = FEWEST_VALUES + content.count(b",")
+    count = FEWEST_VALUES + max(values_in(content), len(content) // BYTES_PER_VALUE)
     if len(content) > MOST_BYTES or count > MOST_VALUES:
         return FEWEST_VALUES, f"it has more than {MOST_BYTES:,} bytes or {MOST_VALUES:,} values."
     try:
