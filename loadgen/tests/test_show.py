@@ -188,7 +188,7 @@ def circle(path: Path) -> None:
         circle,
         lambda run_dir: (run_dir / "run.json").write_text("[" * 100_000),
         lambda run_dir: (run_dir / "run.json").write_text("[" + "0," * server.MOST_VALUES + "0]"),
-        lambda run_dir: (run_dir / "run.json").write_text("[" + "[[]]," * (server.MOST_VALUES // 2) + "0]"),
+        lambda run_dir: edit(run_dir / "run.json", lambda run: run.update(x=[[[]]] * (server.MOST_VALUES // 2))),
         lambda run_dir: (run_dir / "run.json").write_text((run_dir / "run.json").read_text() + " " * server.MOST_BYTES),
         lambda run_dir: edit(run_dir / "run.json", lambda run: run.update(started="yesterday")),
         lambda run_dir: edit(run_dir / "run.json", lambda run: run.update(approach="\ud800")),
