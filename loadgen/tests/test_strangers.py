@@ -271,6 +271,17 @@ def test_no_name_and_no_text_moves_a_terminal(tmp_path: Path, capfd: pytest.Capt
     assert "loom-lab: all is well" not in said.splitlines()
 
 
+def test_nothing_is_said_at_any_length(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = made(tmp_path)
+    (raw_of(folder) / "ab.txt").write_text(f"ab: {'x' * 10**6}\n")
+    (folder / "engine.json").write_text(json.dumps({"notes": ["y" * 10**6]}))
+
+    assert exit_code("finish", "--results", str(folder.parent)) == 0
+
+    assert "xxx" in (said := "".join(capfd.readouterr()))
+    assert len(said) < 10**5
+
+
 @pytest.mark.parametrize("owner", [b"another 1 0\n", b"", b"\xff\0\n", b"another " * 10**5, None])
 def test_what_another_host_measures_is_left_alone(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], owner: bytes | None

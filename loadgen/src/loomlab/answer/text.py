@@ -23,7 +23,7 @@ from loomlab.statistics.comparison import FEWEST_BLOCKS
 COLUMNS = [figure for figure in EVERY if figure.column]
 HEADINGS = ("#", "approach", "load", *(figure.column[0] for figure in EVERY if figure.column), "verdict")
 TEXT_COLUMNS = frozenset({"approach", "verdict"})
-WIDEST_TABLE = 120
+WIDEST_TABLE, LONGEST_LINE = 120, 10_000
 
 
 def load_cell(load: Load) -> str:
@@ -133,7 +133,7 @@ def _rendered(template: str, finalize: Callable[[object], str], **values: object
 
 
 def _one_line(value: object) -> str:
-    return plain(" ".join(str(value).splitlines()))
+    return plain(" ".join(str(value).splitlines()))[:LONGEST_LINE]
 
 
 def readable(value: Any) -> Any:

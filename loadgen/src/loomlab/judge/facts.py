@@ -142,9 +142,8 @@ def _failure_of(name: str, process: ToolRun, report: ToolReport) -> str | None:
     if process.stopped_by == "slice":
         return "A slice of this pair did not end in time, or its load generator died: see the logs in raw/."
     if process.killed or report.duration_s is None:
-        return (
-            f"{name} ended without a report (exit code {process.exit_code}): {report.aborted or 'killed'}; {SEE_LOG}."
-        )
+        why = f"{report.aborted or 'killed':.300}"
+        return f"{name} ended without a report (exit code {process.exit_code}): {why}; {SEE_LOG}."
     if process.exit_code and not process.stopped_by:
         return f"{name} failed (exit code {process.exit_code}), so its report may lack a part: measure again."
     return None
