@@ -6,12 +6,14 @@ import shutil
 import socket
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic_core import from_json
 
@@ -173,6 +175,21 @@ def test_texts_of_any_length_make_no_large_page(tmp_path: Path, get: Get) -> Non
     assert 0 < len(told) < 6
     assert metrics["lab_results_unreadable"] == [({}, 6 - len(told))]
     assert len(get("/metrics")) < 10**6
+
+
+def test_what_no_page_tells_takes_no_memory(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
+    kinds = [{"request": "", "requests": 0, "errors": 0, "latency_ms": {}}] * 25_000
+    for run_dir in (folder / "runs").iterdir():
+        edit(run_dir / "run.json", lambda run: run.update(kinds=kinds))
+
+    tracemalloc.start()
+    page = generate_latest(server.metrics_of(tmp_path, URL)).decode()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert page.count("\nlab_result_info{") == 2
+    assert peak < 2**25
 
 
 def circle(path: Path) -> None:

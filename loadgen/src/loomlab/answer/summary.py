@@ -181,6 +181,7 @@ def killed(results: Path) -> list[Path]:
         summed_up = all((folder / name).exists() for name in ("summary.json", SUMS))
         if _cut_off(order) or (begun and not summed_up):
             found.append(folder)
+        del order  # before the next one is read
     return found
 
 

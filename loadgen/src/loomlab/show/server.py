@@ -33,6 +33,17 @@ MOST_BYTES, MOST_VALUES, MOST_TOLD = 2**22, 2**17, 2**18  # of a file; and of al
 FEWEST_VALUES, BYTES_PER_VALUE = 512, 32  # that a file counts for, so that there are not too many, nor too long texts
 MOST_LETTERS = 4000  # of a label
 MOST_CONNECTIONS, TIMEOUT_S, ANSWER_S = 64, 10, 60  # to ask, and to take the answer
+UNTOLD = {
+    "rules": [],
+    "kinds": [],
+    "steps": [],
+    "slices": [],
+    "episodes": [],
+    "notes": [],
+    "failures": {},
+    "capacity": None,
+}
+"""The larger part of a run."""
 LABELS = ("experiment", "run", "approach", "load", "jdk", "verdict")
 NAMES = {"127.0.0.1", "localhost", "results"}
 """By which this server is asked, and that of its address: another one may be a stranger's page, rebound to here."""
@@ -183,9 +194,10 @@ def newest_runs(results: Path, files: "Files") -> Iterator[tuple[str, Run, str, 
 
 
 def run_of(value: Any) -> Run:
-    """What a run.json holds; raises ParseError."""
+    """What a run.json holds, without what no page tells; raises ParseError."""
     try:
-        return Run.model_validate(value, extra="ignore")
+        load = value["load"] | {"targets": value["load"]["targets"][:1]}
+        return Run.model_validate(value | UNTOLD | {"load": load}, extra="ignore")
     except ValidationError as error:  # of which there may be as many as values
         raise ParseError(f"it has {error.error_count():,} mistakes.") from None
 
