@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loomlab.basics.errors import ParseError
 from loomlab.records.models import Run
 from loomlab.records.raw import LiveBytes
 from rawrun import RawRun, at, level, load, matrix
@@ -47,6 +48,13 @@ def reading(when: str, **figures: Any) -> dict[str, Any]:
 
 def judged(folder: Path, **changes: Any) -> Run:
     return RawRun(memory=memory(**changes)).judged(folder)
+
+
+def test_what_no_process_holds_is_refused_and_of_no_request_nothing_is_known(tmp_path: Path) -> None:
+    with pytest.raises(ParseError, match="which no run has"):
+        judged(tmp_path, **reading("waiting", rss_anon_bytes=1e30))
+    run = judged(tmp_path, **reading("waiting", requests_in_flight=0), hold=HOLD | {"connections": 0})
+    assert run.live_bytes_per_request == LiveBytes()
 
 
 def test_bytes_held_are_differences_by_the_requests_in_flight(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from loomlab.judge.series import (
     tool_cpu_seconds,
 )
 from loomlab.records.models import Container, Gc, HostLog
-from loomlab.records.raw import LiveBytes, MemoryLog, about_number, platform_threads
+from loomlab.records.raw import MemoryLog, about_number, platform_threads
 
 HEAP = "jvm_memory_used_bytes"
 COUNTED_APART = 0.02  # so much of a CPU may the kernel's two counters of it differ
@@ -307,7 +307,7 @@ def live_set_of(facts: Facts) -> dict[str, Any]:
     each = {part: None if math.isnan(grown) else grown / requests for part, grown in held.items()}
     unknown = [f"{part}, because {UNKNOWN[part]}" for part, value in each.items() if value is None]
     return {
-        "live_bytes_per_request": LiveBytes(**each),
+        "live_bytes_per_request": each,
         "live_requests": round(requests),
         "notes": [f"What a waiting request holds is not known: {'; '.join(unknown)}."] if unknown else [],
     }
@@ -318,7 +318,7 @@ def _hindrance(log: MemoryLog) -> str | None:
         return error
     sent = log.hold.connections if log.hold else 0
     loaded, waiting, idle = (_figure(log, when, "requests_in_flight") for when in ("loaded", "waiting", "idle"))
-    if FEWEST_WAITING * sent <= waiting <= sent and idle == 0 and not loaded > MOST_LEFT * sent:
+    if 0 < FEWEST_WAITING * sent <= waiting <= sent and idle == 0 and not loaded > MOST_LEFT * sent:
         return None
     if math.isnan(waiting + idle):
         return "the process did not report its requests in flight"

@@ -33,7 +33,7 @@ MOST_BYTES, MOST_VALUES, MOST_TOLD = 2**22, 2**17, 2**18  # of a file; and of al
 FEWEST_VALUES, BYTES_PER_VALUE = 512, 32  # that a file counts for, so that there are not too many, nor too long texts
 MOST_LETTERS = 4000  # of a label
 MOST_CONNECTIONS, TIMEOUT_S, ANSWER_S = 64, 10, 60  # to ask, and to take the answer
-UNTOLD = {
+UNTOLD: dict[str, Any] = {
     "rules": [],
     "kinds": [],
     "steps": [],
