@@ -2,37 +2,39 @@
 
 import shutil
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loads import load_of, rate
+from loomlab.basics.errors import CannotMeasureError
 from loomlab.judge.judge import judge_run
-from loomlab.records.files import TOOL, read_record, write_json
-from loomlab.records.load import Closed, Users, UserStage
-from loomlab.records.models import Run, ToolRun
-from loomlab.records.requestlog import latency_figures
+from loomlab.records.files import HOST, TOOL, read_record, write_json
+from loomlab.records.load import Closed, Load, Users, UserStage
+from loomlab.records.models import HostLog, Run, ToolRun
+from loomlab.records.requestlog import COLUMNS, RequestLog
 from loomlab.run.console import Stop
 from loomlab.run.generators import Generators, serve
 from loomlab.tools import ab, hey
 from loomlab.tools.ab import Ab
 from loomlab.tools.known import KNOWN, tool
-from loomlab.tools.programs import COLUMNS, Counts
-from loomlab.tools.several import finish, folder_of, report_of, requests_of
-from rawrun import CONCURRENCY, DATE, GENERATOR_CPU, RawRun, at, cpu, ramp, rows
+from loomlab.tools.programs import Counts
+from loomlab.tools.several import finish, folder_of, folders_of, report_of, requests_of
+from rawrun import CONCURRENCY, DATE, GENERATOR_CPU, SECONDS, RawRun, at, cpu, load, ramp, rows
 from saying import failed
-from test_measure import loomlab, with_program
+from test_measure import loomlab, shape_of, warmed, with_program
 
 type Requests = list[tuple[int, int, bool]]
 """Each with ms after a moment, latency in ms, and whether there was a good answer."""
 S = 1_700_000_000
 REQUEST = st.tuples(st.integers(0, 60_000), st.integers(2, 30_000), st.booleans())
-SENDING = 'for word; do [ "$last" != -c ] || echo "Complete requests: $word"; last=$word; done; sleep 3'
-SENDING += '; echo "Time taken for tests: 3.000 seconds"'
+SENDING = 'for word; do [ "$last" != -c ] || echo "Complete requests: $word"; [ "$last" != -t ] || lasts=$word'
+SENDING += '; last=$word; done; sleep $lasts; echo "Time taken for tests: $lasts.000 seconds"'
+
 
 
 @given(st.integers(1, 60_000), st.integers(1, 4), st.integers(0, 200_000), st.integers(1, 50))
@@ -47,6 +49,10 @@ def test_shares_are_together_the_load(connections: int, count: int, more: int, e
     assert [one.shape.most for one in users if isinstance(one.shape, Users)] == sizes
     alike = load_of(Closed(each * connections, 60), connections).shares(count)
     assert all(share.shape == Closed(each * share.connections, 60) for share in alike)
+
+
+def test_each_is_given_what_its_tool_can_keep() -> None:
+    assert shape_of(Closed(10_000_000, 60), "hey", warmed(1), generators=3) == Closed(2_994_000, 60)
 
 
 def left(name: str, raw: Path, requests: Requests) -> None:
@@ -66,9 +72,17 @@ def left(name: str, raw: Path, requests: Requests) -> None:
     else:
         dues = [(10**6 * (1000 * S + start), 10**6 * ms, 200 if good else 503) for start, ms, good in requests]
         lines = [f"{due_ns},{due_ns + 9},{latency_ns},0,{status},5," for due_ns, latency_ns, status in dues]
-        driver.rows(raw).write_text("\n".join([COLUMNS, *lines, ""]))
+        driver.rows(raw).write_text("\n".join([driver.columns, *lines, ""]))
         counts = Counts(requests=count, without_answer=0, not_2xx=0, first_start_ns=1, last_end_ns=9)
         write_json(raw / f"{name}-report.json", counts)
+
+
+def known(log: RequestLog) -> tuple[object, ...]:
+    """Its requests in order, answered ones and failed ones, and what it counts."""
+    told = {name: getattr(log, name).tolist() for name in COLUMNS if len(getattr(log, name))}
+    failed, answered = ([told[name] for name in told if ("failed" in name) == of] for of in (True, False))
+    rows = sorted(zip(*answered, strict=True)), sorted(zip(*failed, strict=True))
+    return *rows, log.failures, log.unanswered, log.doubtful, log.rounded_ms
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -85,43 +99,62 @@ def test_figures_of_several_are_those_of_all_their_requests(
         finish(driver, raw)
 
     logs = [log for raw in (one, two) if (log := requests_of(driver, raw, 2)) is not None]
-    pooled, merged = ((latency_figures(log.latency_ms), sorted(log.starts_s), log.failures) for log in logs)
+    pooled, merged = map(known, logs)
 
     assert merged == pooled
     assert [len(log) + len(log.failed_start_s) + log.unanswered for log in logs] == [len(requests)] * 2
     assert report_of(driver, two) == report_of(driver, one)
 
 
-def test_all_begin_their_shares_together_and_one_that_dies_is_known(
+def test_all_begin_their_shares_together_and_one_that_dies_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with_program(tmp_path, "lab-rates", "exit 0")
     monkeypatch.setenv("PATH", path := with_program(tmp_path, "ab", SENDING))
     generators, stop = Generators(tmp_path / "generators", 3), Stop()
     dying = loomlab("generate", str(tmp_path), "3", path=path)
+
+    def send(name: str, asked: Load, raw: str) -> list[float]:
+        """When each began, in seconds after the first one."""
+        (tmp_path / raw).mkdir()
+        first, _ = generators.send(tool(name), asked, tmp_path / raw, 30, Stop(), lambda _: None)
+        others = [read_record(folder / TOOL, ToolRun) for folder in folders_of(tmp_path / raw)[1:]]
+        assert [run.exit_code for run in (first, *others) if run] == [0] * 3
+        return [run.started - first.started for run in others if run]
+
     with ThreadPoolExecutor() as beside:
         living = beside.submit(serve, tmp_path / "generators", 2, stop)
-        generators.wait_until_ready(Stop())
-        sent = beside.submit(generators.send, Ab(), load_of(Closed(99, 5), 10), tmp_path, 30, Stop(), lambda _: None)
-        while not Ab().output(folder_of(tmp_path, 3)).exists():
-            time.sleep(0.05)
-        dying.kill()
-        (first, _), stop.requested = sent.result(), True
+        try:
+            generators.wait_until_ready(Stop())
+            together, in_turn = send("ab", load_of(Closed(99, 1), 10), "ab"), send("vegeta", load_of(rate(1)), "vegeta")
+            sent = beside.submit(send, "ab", load_of(Closed(99, 3), 10), "dying")
+            while not Ab().output(folder_of(tmp_path / "dying", 3)).exists():
+                time.sleep(0.05)
+            dying.kill()
+            for ends in (sent.result, lambda: send("ab", load_of(Closed(99, 3), 10), "dead")):
+                with pytest.raises(CannotMeasureError, match="3"):
+                    ends()
+        finally:
+            stop.requested = True
+            dying.kill()
     dying.communicate()
 
-    second, third = (read_record(folder_of(tmp_path, number) / TOOL, ToolRun) for number in (2, 3))
-    assert second and third and living.exception() is None
-    assert (first.exit_code, second.exit_code, third.stopped_by) == (0, 0, "generator")
-    assert abs(first.started - second.started) < 0.5
-    assert [Ab().report(folder_of(tmp_path, number)).completed for number in (1, 2)] == [3, 3]
+    assert living.exception() is None
+    assert together == pytest.approx([0, 0], abs=0.4)
+    assert in_turn == pytest.approx([1, 2], abs=0.4)
+    assert [Ab().report(folder).completed for folder in folders_of(tmp_path / "ab")] == [3, 3, 4]
+    assert read_record(tmp_path / "ab" / "generator-3" / HOST, HostLog)
+    assert not Ab().output(tmp_path / "dead").exists()
 
 
-def judged_of_two(folder: Path, **tool_run: Any) -> Run:
-    """A run of two load generators, by turns of the good run's requests; `tool_run` is of the second one."""
-    network = {"TCPSynRetrans": 0, "ActiveOpens": CONCURRENCY // 2}
-    run, other = (RawRun(rows=rows()[first::2], network=network) for first in (0, 1))
+def judged_of_two(folder: Path, change: Callable[[RawRun, RawRun], object] = lambda *_: None) -> Run:
+    """A run of two load generators, by turns of the good run's requests; what is left of each may be changed."""
+    run, other = (RawRun(rows=rows()[first::2]) for first in (0, 1))
     run.request["generators"] = 2
     run.metrics["containers"].append(cpu("loadgen", ramp(GENERATOR_CPU)))
-    other.tool |= tool_run
+    for one in (run, other):
+        one.network["ActiveOpens"] = CONCURRENCY // 2
+    change(run, other)
     raw, theirs = (one.write(folder / name) / "raw" for one, name in ((run, "1-app"), (other, "other")))
     folder_of(raw, 2).mkdir()
     for name in ("ab.txt", "ab-requests.tsv.gz", "tool.json", "host.json"):
@@ -138,18 +171,48 @@ def test_two_are_judged_as_one(tmp_path: Path) -> None:
     assert two.generator_cpu_ms_per_request == pytest.approx(2 * (one.generator_cpu_ms_per_request or 0))
 
 
+def ends_early(_: RawRun, other: RawRun) -> None:
+    other.rows = [row for row in other.rows if row[0] < int(at(29))]
+    other.report["Time taken for tests"] = "30.000 seconds"
+
+
+def begins_in_turn(run: RawRun, other: RawRun) -> None:
+    steps = [{"rate_rps": 0.5, "duration_s": SECONDS}]
+    run.request["load"] = load(shape={"kind": "open-rate", "steps": steps})
+    other.tool["started"] = at(2)
+
+
+def is_busy(_: RawRun, other: RawRun) -> None:
+    for sample in other.samples:
+        sample["tool_threads"] = {"1": 20 * sample["tool_threads"]["1"]}
+
+
+def waits(_: RawRun, other: RawRun) -> None:
+    for sample in other.samples:
+        sample["tool_waits"]["1"][0] *= 10_000
+
+
 @pytest.mark.parametrize(
-    ("tool_run", "rules", "verdict"),
+    ("change", "rules", "verdict"),
     [
-        ({"started": at(0.3)}, set(), "valid"), ({"started": at(0.5)}, {"generators_apart"}, "suspect"),
-        ({"stopped_by": "generator", "killed": True}, {"tool_failed"}, "invalid"),
-        ({"exit_code": 3}, {"tool_failed"}, "invalid"),
+        (lambda _, other: other.tool.update(started=at(0.3)), set(), "valid"),
+        (lambda _, other: other.tool.update(started=at(0.5)), {"generators_apart"}, "suspect"),
+        (lambda _, other: other.tool.update(exit_code=3), {"tool_failed"}, "invalid"),
+        (lambda _, other: other.network.update(TCPSynRetrans=1), {"connections_lost"}, "suspect"),
+        (lambda _, other: other.samples.clear(), set(), "suspect"),
+        (ends_early, set(), "valid"),
+        (is_busy, {"generator_thread"}, "invalid"),
+        (waits, {"generator_wait_mean", "generator_wait_p99"}, "invalid"),
     ],
-)  # fmt: skip
-def test_one_that_is_late_or_fails_spoils_the_run(
-    tmp_path: Path, tool_run: dict[str, Any], rules: set[str], verdict: str
+)
+def test_one_that_is_late_busy_or_fails_spoils_the_run(
+    tmp_path: Path, change: Callable[[RawRun, RawRun], object], rules: set[str], verdict: str
 ) -> None:
-    run = judged_of_two(tmp_path, **tool_run)
+    run = judged_of_two(tmp_path, change)
 
     assert (run.verdict, failed(run.rules)) == (verdict, rules)
     assert "tool_failed" not in rules or "generator 2" in run.reasons[0]
+
+
+def test_of_a_rate_they_begin_in_turn(tmp_path: Path) -> None:
+    assert judged_of_two(tmp_path, begins_in_turn).generators_apart == 0

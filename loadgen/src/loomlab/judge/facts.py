@@ -48,7 +48,7 @@ class Facts:
         self.end = max((process.ended for process in known), default=request.started)
         every_s = 1 / (request.load.rate_rps or math.inf)  # by so much each is to begin after the one before
         begun = [process.started - place * every_s for place, process in enumerate(known)]
-        self.apart = ratio(max(begun) - min(begun), self.end - self.start) if len(begun) > 1 else None
+        self.apart = ratio(max(begun) - min(begun), self.end - self.start) if begun else None
         self.warmup = read_record(files.warmup, Warmup)
         self.metrics = Metrics(read_record(files.metrics, MetricsLog), request.name)
         nothing = HostLog(samples=[], network_before={}, network_after={})
@@ -75,15 +75,15 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
     driver, raw = facts.driver, facts.files.raw
     if facts.processes[0] is None:
         return {"requests": None, "duration_s": None}, None
-    log, report, failure = None, ToolReport(), _death(facts)
+    log, report, failure = None, ToolReport(), None
     try:
         reports = [driver.report(folder) for folder in several.folders_of(raw)]
         report, log = ToolReport.merged(reports), several.requests_of(driver, raw, facts.endpoint.floor_ms)
         _check_times(facts, report, log)
-        failure = failure or _failure(facts, reports)
+        failure = _failure(facts, reports)
     except (OSError, ParseError) as error:
         log, report = None, ToolReport()
-        failure = failure or f"What {driver.name} wrote cannot be read: {error}"
+        failure = f"What {driver.name} wrote cannot be read: {error}"
     logged = RequestLog() if log is None else log  # one without answers is false
     requests, errors = report.attempted, None
     if requests is not None:
@@ -113,14 +113,6 @@ def _check_times(facts: Facts, report: ToolReport, log: RequestLog | None) -> No
     ends += [end for one in slices for end in (one.started, one.ended)]
     if np.ptp(np.concatenate([ends, () if log is None else log.starts_s])) > LONGEST_S:
         raise ParseError("the times of the run are more than a week apart: measure again.")
-
-
-def _death(facts: Facts) -> str | None:
-    """Of a load generator beside the first one."""
-    for number, process in enumerate(facts.processes, 1):
-        if process and process.stopped_by == "generator":
-            return f"Load generator {number} died, and its share of the load with it: see raw/loomlab-{number}.log."
-    return None
 
 
 def _failure(facts: Facts, reports: Sequence[ToolReport]) -> str | None:

@@ -17,7 +17,7 @@ from loomlab.records.raw import LiveBytes
 
 Verdict = Literal["valid", "suspect", "invalid"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
-StopReason = Literal["stall", "hard cap", "interrupt", "slice", "generator"]
+StopReason = Literal["stall", "hard cap", "interrupt", "slice"]
 NEVER = datetime.min.replace(tzinfo=UTC)
 Cpus = Annotated[str, checked(parse_cpu_list)]  # a cpuset list
 Port = Annotated[int, Field(ge=1, le=65535)]

@@ -2,11 +2,11 @@
 
 import fcntl
 import math
-import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from loomlab.basics.errors import CannotMeasureError
 from loomlab.records.files import HOST, TOOL, Moment, Name, Record, read_record, write_json
 from loomlab.records.load import Load
 from loomlab.records.models import HostLog, HostSample, ToolRun
@@ -36,6 +36,10 @@ def _own(folder: Path, number: int, name: str) -> Path:
     return folder / str(number) / name
 
 
+def _death(number: int) -> CannotMeasureError:
+    return CannotMeasureError(f"Load generator {number} died, or never began: see raw/loomlab-{number}.log.")
+
+
 class Generators(Generator):
     """The first of so many; with the others, which `serve` it, it shares the folder."""
 
@@ -57,30 +61,28 @@ class Generators(Generator):
         self, driver: Tool, load: Load, raw: Path, longest_s: float, stop: Stop, tell: Callable[[float], None],
         ramp_s: int = 0,
     ) -> tuple[ToolRun, list[HostSample]]:  # fmt: skip
-        """Of the first one; what the others left, or that one died, is in their folders. Rates interleave."""
+        """Of the first one; what the others left is in their folders. Rates interleave. Also raises CannotMeasureError
+        where one does not live."""
         own, *others = load.shares(self._count)
-        start_at, shares = time.time() + AHEAD_S, dict[int, Share]()
+        start_at = time.time() + AHEAD_S
         for number, part in enumerate(others, 2):
+            if not self._lives(number):
+                raise _death(number)
             begins = start_at + (number - 1) / (load.rate_rps or math.inf)
             (theirs := folder_of(raw, number)).mkdir()
-            shares[number] = Share(
+            share = Share(
                 tool=driver.name, load=part, raw=theirs, start_at=begins, longest_s=longest_s, ramp_s=ramp_s
             )
-            if self._lives(number):
-                write_json(_own(self.folder, number, "request.json"), shares[number])
+            write_json(_own(self.folder, number, "request.json"), share)
         stop.pause(start_at - time.time())
         done = super().send(driver, own, raw, longest_s, stop, tell, ramp_s)
-        for number, share in shares.items():
-            self._wait_for(number, share)
+        for number in range(2, len(others) + 2):
+            ended = folder_of(raw, number) / TOOL
+            while self._lives(number) and not ended.exists():
+                time.sleep(LOOK_EVERY_S)
+            if not ended.exists():
+                raise _death(number)
         return done
-
-    def _wait_for(self, number: int, share: Share) -> None:
-        ended = share.raw / TOOL
-        while not ended.exists() and self._lives(number):
-            time.sleep(LOOK_EVERY_S)
-        if not ended.exists():
-            run = ToolRun(command=[], started=share.start_at, ended=time.time(), exit_code=-signal.SIGKILL)
-            write_json(ended, run.model_copy(update={"stopped_by": "generator", "killed": True}))
 
     def _lives(self, number: int) -> bool:
         """Whether it has its lock."""
