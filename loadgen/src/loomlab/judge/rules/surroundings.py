@@ -23,7 +23,7 @@ CALLS_UNKNOWN = "what a service of yours calls is not known"
 STEAL = "how much CPU time the hypervisor took (steal)"
 
 
-def _limits(name: str, about: str, find: Find, most: float, limit: str = "") -> Rule:
+def _limits(name: str, about: str, find: Find, most: float, limit: str = "", cure: str = "more CPUs") -> Rule:
     """A rule on load generator, backend or database, named after one of them; what no request asks limits nothing."""
     part = name.partition("_")[0]
     who = WHO.get(part, part)
@@ -34,20 +34,20 @@ def _limits(name: str, about: str, find: Find, most: float, limit: str = "") -> 
         skip_if(who == "database" and not run.database, NOT_ASKED)
         what, share = find(run)
         if share > most:
-            yield f"The {who} limited the run: {what} (the limit is {percent(most)}): use a lower load or more CPUs."
+            yield f"The {who} limited the run: {what} (the limit is {percent(most)}): use a lower load or {cure}."
 
     check.__name__, check.__doc__ = name, about
     return rule("invalid", limit or f"> {percent(most)}")(check)
 
 
-def _full(name: str, what: str, said: str, parts: str) -> Rule:
+def _full(name: str, what: str, said: str, parts: str, cure: str = "more CPUs") -> Rule:
     def find(run: Measured) -> tuple[str, float]:
         part = name.partition("_")[0]
         share = measured(getattr(run, f"{name}_full"), f"how busy the {WHO.get(part, part)}'s {parts} were")
         return f"{said} at least {percent(BUSY_CPU)} busy in {percent(share)} of the seconds", share
 
     limit = f"at least {percent(BUSY_CPU)} in > {percent(BUSY_SECONDS_LIMIT)} of seconds"
-    return _limits(name, f"Use of {what}.", find, BUSY_SECONDS_LIMIT, limit)
+    return _limits(name, f"Use of {what}.", find, BUSY_SECONDS_LIMIT, limit, cure)
 
 
 def _throttled(name: str, who: str) -> Rule:
@@ -92,8 +92,9 @@ def _late(level: str, when: str, most: float) -> Rule:
 
 generator_cpus = _full("generator_cpus", "all CPUs of the generator's set", "all CPUs of its set were", "CPUs")
 generator_thread = _full(
-    "generator_thread", "a CPU by the generator's busiest thread (ab has one)", "its busiest thread was", "threads"
-)
+    "generator_thread", "a CPU by the generator's busiest thread (ab has one)", "its busiest thread was", "threads",
+    cure="more GENERATORS on more CPUs",
+)  # fmt: skip
 backend_cpus = _full("backend_cpus", "all CPUs of the backend's set", "all CPUs of its set were", "CPUs")
 backend_loop = _full(
     "backend_loop", "a CPU by the backend's busiest event loop", "its busiest event loop was", "event loops"
