@@ -71,7 +71,6 @@ class ToolReport:
         return cls(
             **{name: sum(values) for name in counts.split() if (values := told(name))},
             duration_s=min(told("duration_s") or [None]),
-            aborted=next((report.aborted for report in reports if report.aborted), None),
             failures=sum((Counter(report.failures) for report in reports), Counter()),
         )
 
