@@ -1,5 +1,6 @@
 """Several load generators of a run: how they share a load, begin together, die, and are judged as one."""
 
+import json
 import shutil
 import time
 from collections.abc import Callable
@@ -32,9 +33,6 @@ type Requests = list[tuple[int, int, bool]]
 """Each with ms after a moment, latency in ms, and whether there was a good answer."""
 S = 1_700_000_000
 REQUEST = st.tuples(st.integers(0, 60_000), st.integers(2, 30_000), st.booleans())
-SENDING = 'for word; do [ "$last" != -c ] || echo "Complete requests: $word"; [ "$last" != -t ] || lasts=$word'
-SENDING += '; last=$word; done; sleep $lasts; echo "Time taken for tests: $lasts.000 seconds"'
-
 
 
 @given(st.integers(1, 60_000), st.integers(1, 4), st.integers(0, 200_000), st.integers(1, 50))
@@ -64,7 +62,8 @@ def left(name: str, raw: Path, requests: Requests) -> None:
         lines = [f"{DATE}\t{S + start // 1000}\t0\t{ms}\t{ms}\t{ms * good}" for start, ms, good in requests]
         driver.rows(raw).write_text("\n".join([ab.REQUEST_COLUMNS, *lines, ""]))
     elif name == "hey":
-        head = f"  Requests:\t{count}\n  Total:\t9.000000 secs\n  [200]\t{count} responses\n{hey.REQUEST_COLUMNS}"
+        head = f"  Requests:\t{2 * count}\n  Total:\t9.000000 secs\n  [200]\t{count} responses\n"
+        head += f'  [{count}]\t"EOF"\n{hey.REQUEST_COLUMNS}'
         parts = ",".join(["0.000000"] * 5)
         lines = [f"{ms / 1000:.6f},{parts},{200 if good else 503},{start / 1000:.6f}" for start, ms, good in requests]
         driver.output(raw).write_text("\n".join([head, *lines, ""]))
@@ -106,18 +105,28 @@ def test_figures_of_several_are_those_of_all_their_requests(
     assert report_of(driver, two) == report_of(driver, one)
 
 
+def test_requests_of_a_part_alone_are_none(tmp_path: Path) -> None:
+    for raw in (tmp_path / "raw", folder_of(tmp_path / "raw", 2)):
+        left("ab", raw, [(0, 900, True)])
+    Ab().finish(tmp_path / "raw")
+
+    assert Ab().requests(tmp_path / "raw", 2) is not None
+    assert requests_of(Ab(), tmp_path / "raw", 2) is None
+
+
 def test_all_begin_their_shares_together_and_one_that_dies_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with_program(tmp_path, "lab-rates", "exit 0")
-    monkeypatch.setenv("PATH", path := with_program(tmp_path, "ab", SENDING))
+    for program, body in (("lab-users", "exit 0"), ("lab-rates", "exit 0"), ("ab", "sleep 3")):
+        path = with_program(tmp_path, program, body)
+    monkeypatch.setenv("PATH", path)
     generators, stop = Generators(tmp_path / "generators", 3), Stop()
     dying = loomlab("generate", str(tmp_path), "3", path=path)
 
     def send(name: str, asked: Load, raw: str) -> list[float]:
         """When each began, in seconds after the first one."""
         (tmp_path / raw).mkdir()
-        first, _ = generators.send(tool(name), asked, tmp_path / raw, 30, Stop(), lambda _: None)
+        first, _ = generators.send(tool(name), asked, tmp_path / raw, 30, Stop(), lambda _: None, ramp_s=2)
         others = [read_record(folder / TOOL, ToolRun) for folder in folders_of(tmp_path / raw)[1:]]
         assert [run.exit_code for run in (first, *others) if run] == [0] * 3
         return [run.started - first.started for run in others if run]
@@ -126,24 +135,29 @@ def test_all_begin_their_shares_together_and_one_that_dies_is_told(
         living = beside.submit(serve, tmp_path / "generators", 2, stop)
         try:
             generators.wait_until_ready(Stop())
-            together, in_turn = send("ab", load_of(Closed(99, 1), 10), "ab"), send("vegeta", load_of(rate(1)), "vegeta")
-            sent = beside.submit(send, "ab", load_of(Closed(99, 3), 10), "dying")
+            together = send("users", load_of(Closed(99, 5), 10), "closed")
+            in_turn = send("vegeta", load_of(rate(1)), "rate")
+            sent = beside.submit(send, "ab", load_of(Closed(99, 5)), "dying")
             while not Ab().output(folder_of(tmp_path / "dying", 3)).exists():
                 time.sleep(0.05)
             dying.kill()
-            for ends in (sent.result, lambda: send("ab", load_of(Closed(99, 3), 10), "dead")):
-                with pytest.raises(CannotMeasureError, match="3"):
-                    ends()
+            with pytest.raises(CannotMeasureError, match="3"):
+                sent.result()
+            with pytest.raises(CannotMeasureError, match="3"):
+                send("ab", load_of(Closed(99, 5)), "dead")
         finally:
             stop.requested = True
             dying.kill()
     dying.communicate()
 
-    assert living.exception() is None
+    survivor = read_record(tmp_path / "dying" / "generator-2" / TOOL, ToolRun)
+    assert living.exception() is None and survivor and survivor.exit_code == 0
     assert together == pytest.approx([0, 0], abs=0.4)
     assert in_turn == pytest.approx([1, 2], abs=0.4)
-    assert [Ab().report(folder).completed for folder in folders_of(tmp_path / "ab")] == [3, 3, 4]
-    assert read_record(tmp_path / "ab" / "generator-3" / HOST, HostLog)
+    asked = [json.loads((each / "users-load.json").read_text()) for each in folders_of(tmp_path / "closed")]
+    ramps = [(*one["stages"][0].values(), one["most_requests"]) for one in asked]
+    assert ramps == [(3, 2, 29), (3, 2, 30), (4, 2, 40)]
+    assert read_record(tmp_path / "closed" / "generator-3" / HOST, HostLog)
     assert not Ab().output(tmp_path / "dead").exists()
 
 
@@ -214,5 +228,12 @@ def test_one_that_is_late_busy_or_fails_spoils_the_run(
     assert "tool_failed" not in rules or "generator 2" in run.reasons[0]
 
 
-def test_of_a_rate_they_begin_in_turn(tmp_path: Path) -> None:
-    assert judged_of_two(tmp_path, begins_in_turn).generators_apart == 0
+def are_apart(_: RawRun, other: RawRun) -> None:
+    other.tool |= {"started": at(5), "ended": at(50)}
+
+
+@pytest.mark.parametrize(("change", "share"), [(begins_in_turn, 0), (are_apart, 0.1)])
+def test_how_far_they_began_apart_is_a_share_of_the_whole_load(
+    tmp_path: Path, change: Callable[[RawRun, RawRun], object], share: float
+) -> None:
+    assert judged_of_two(tmp_path, change).generators_apart == pytest.approx(share)

@@ -124,13 +124,17 @@ def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -
 
 
 @pytest.mark.real_tool
-def test_what_requests_hold_is_measured_after_the_run(tmp_path: Path) -> None:
-    out = small(tmp_path, "127.0.0.19", endpoint="/epoch-millis?delayInMillis=50", warmup_cap_s=5)
+def test_what_requests_of_two_generators_hold_is_measured_after_the_run(tmp_path: Path) -> None:
+    endpoint = "/epoch-millis?delayInMillis=50"
+    out = small(tmp_path, "127.0.0.19", endpoint=endpoint, warmup_cap_s=5, generators=2)
+    other = loomlab("generate", str(out), "2")
     measured(out, "127.0.0.19")
+    other.terminate()
+    other.communicate(timeout=30)
 
     run, memory, load = judged(out), raw(out, "memory.json"), raw(out, "tool.json")
 
-    assert run.live_requests == 20
+    assert (other.returncode, run.live_requests) == (0, 20)
     assert run.live_bytes_per_request == LiveBytes(heap=HELD["heap_used_bytes"])
     assert all(f"{part}, because" in run.notes[0] for part in ("stacks_off_heap", "kernel"))
     assert memory["before"]["answered"] < load["started"] < load["ended"] < memory["loaded"]["asked"]

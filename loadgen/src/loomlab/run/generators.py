@@ -70,9 +70,7 @@ class Generators(Generator):
                 raise _death(number)
             begins = start_at + (number - 1) / (load.rate_rps or math.inf)
             (theirs := folder_of(raw, number)).mkdir()
-            share = Share(
-                tool=driver.name, load=part, raw=theirs, start_at=begins, longest_s=longest_s, ramp_s=ramp_s
-            )
+            share = Share(tool=driver.name, load=part, raw=theirs, start_at=begins, longest_s=longest_s, ramp_s=ramp_s)
             write_json(_own(self.folder, number, "request.json"), share)
         stop.pause(start_at - time.time())
         done = super().send(driver, own, raw, longest_s, stop, tell, ramp_s)
