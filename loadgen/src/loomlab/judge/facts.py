@@ -48,7 +48,9 @@ class Facts:
         self.end = max((process.ended for process in known), default=request.started)
         every_s = 1 / (request.load.rate_rps or math.inf)  # by so much each is to begin after the one before
         begun = [process.started - place * every_s for place, process in enumerate(known)]
-        self.apart = ratio(max(begun) - min(begun), self.end - self.start) if begun else None
+        self.apart = None
+        if begun and request.generators > 1:  # fewer where there are fewer connections
+            self.apart = ratio(max(begun) - min(begun), self.end - self.start)
         self.warmup = read_record(files.warmup, Warmup)
         self.metrics = Metrics(read_record(files.metrics, MetricsLog), request.name)
         nothing = HostLog(samples=[], network_before={}, network_after={})
