@@ -29,14 +29,14 @@ host_of() {
   stub awk "case \$* in *MemTotal*) echo $2 ;; *) exec $REAL_AWK \"\$@\" ;; esac"
 }
 
-# stubbed_lab: a checkout of our making in $LAB that starts no engine and builds nothing; the lock is ours, ports are free.
+# stubbed_lab: a checkout of our making in $CHECKOUT that starts no engine and builds nothing; the lock is ours, ports are free.
 stubbed_lab() {
-  LAB=$BATS_TEST_TMPDIR/lab
-  mkdir -p "$LAB"
-  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/compose.yaml" "$LAB"
-  { printf 'PROMETHEUS_PORT=1\nGRAFANA_PORT=2\nRESULTS_PORT=3\n' && cat "$LAB_ROOT/.env"; } >"$LAB/.env"
-  printf '#!/bin/sh\n' | tee "$LAB/bin/engine" "$LAB/bin/prepare" "$LAB/bin/metrics" >/dev/null
-  export LAB_LOCK=ours LAB_RESULTS=$LAB/results
+  CHECKOUT=$BATS_TEST_TMPDIR/lab
+  mkdir -p "$CHECKOUT"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/compose.yaml" "$CHECKOUT"
+  { printf 'PROMETHEUS_PORT=1\nGRAFANA_PORT=2\nRESULTS_PORT=3\n' && cat "$LAB_ROOT/.env"; } >"$CHECKOUT/.env"
+  printf '#!/bin/sh\n' | tee "$CHECKOUT/bin/engine" "$CHECKOUT/bin/prepare" "$CHECKOUT/bin/metrics" >/dev/null
+  export LAB_LOCK=ours LAB_RESULTS=$CHECKOUT/results
 }
 
 # refused CODE WORDS...: the last `run` ended with CODE and one line that has all the words.

@@ -13,11 +13,11 @@ can_start_another() { is_linux && is_root && type -P dockerd ip unshare >/dev/nu
 setup_file() {
   can_start_another || return 0
   # Not in /tmp, where the lab's containers have nothing of the host.
-  OTHER=$(mktemp -d /var/tmp/loom-lab-engine-XXXXXX) LAB=$OTHER/lab
-  export OTHER LAB
-  mkdir -p "$OTHER/run" "$LAB"
-  (cd "$LAB_ROOT" && cp -a .env bin compose*.yaml loadgen prometheus services sizes "$LAB")
-  printf '#!/bin/sh\n' >"$LAB/bin/prepare"
+  OTHER=$(mktemp -d /var/tmp/loom-lab-engine-XXXXXX) CHECKOUT=$OTHER/lab
+  export OTHER CHECKOUT
+  mkdir -p "$OTHER/run" "$CHECKOUT"
+  (cd "$LAB_ROOT" && cp -a .env bin compose*.yaml loadgen prometheus services sizes "$CHECKOUT")
+  printf '#!/bin/sh\n' >"$CHECKOUT/bin/prepare"
 }
 
 setup() {
@@ -74,26 +74,26 @@ setting() (
 @test "with containerd's store doctor fails with the cure, or takes the exporter and says so" {
   start_other true
   carry loom-lab/loadgen "$(setting CADVISOR_IMAGE)" "$(setting PROMETHEUS_IMAGE)"
-  CONTAINER_METRICS=cadvisor run there "$LAB/bin/doctor"
+  CONTAINER_METRICS=cadvisor run there "$CHECKOUT/bin/doctor"
   [ "$status" -eq 3 ] || { echo "$output"; return 1; }
   grep -E '^will not work  container metrics .*do not arrive from cadvisor .*docs/how-to/hosts.md' <<<"$output"
-  run there "$LAB/bin/doctor"
+  run there "$CHECKOUT/bin/doctor"
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   grep -E '^caveat +container metrics not from cAdvisor.*exporter' <<<"$output"
-  grep -qx "ENGINE_SOCKET=$OTHER/run/docker.sock" "$LAB/.cache/container-metrics"
+  grep -qx "ENGINE_SOCKET=$OTHER/run/docker.sock" "$CHECKOUT/.cache/container-metrics"
 }
 
 @test "with containerd's store a default run is made on the exporter and is valid" {
   start_other true
   carry loom-lab/loadgen "$(setting CADVISOR_IMAGE)" "$(setting PROMETHEUS_IMAGE)" \
     "loom-lab/backend:jdk$(setting JDK)" "loom-lab/microhttp-virtual:jdk$(setting JDK)"
-  CONCURRENCY=200 APPROACH=microhttp-virtual run there "$LAB/bin/run" run-ab
+  CONCURRENCY=200 APPROACH=microhttp-virtual run there "$CHECKOUT/bin/run" run-ab
   valid_on_the_exporter
 }
 
 @test "with Docker's own store, on the same engine, cAdvisor sees containers" {
   start_other false
   carry loom-lab/loadgen "$(setting CADVISOR_IMAGE)"
-  CONTAINER_METRICS=cadvisor there "$LAB/bin/metrics" --again
-  grep -qx CONTAINER_METRICS=cadvisor "$LAB/.cache/container-metrics"
+  CONTAINER_METRICS=cadvisor there "$CHECKOUT/bin/metrics" --again
+  grep -qx CONTAINER_METRICS=cadvisor "$CHECKOUT/.cache/container-metrics"
 }

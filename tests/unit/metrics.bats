@@ -5,10 +5,10 @@
 load ../helpers
 
 setup() {
-  LAB=$BATS_TEST_TMPDIR/lab CALLS=$BATS_TEST_TMPDIR/calls
-  mkdir -p "$LAB"
-  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/.env" "$LAB_ROOT"/compose*.yaml "$LAB/"
-  rm -f "$LAB/compose.override.yaml" "$LAB/compose.stand-ins.yaml"
+  CHECKOUT=$BATS_TEST_TMPDIR/lab CALLS=$BATS_TEST_TMPDIR/calls
+  mkdir -p "$CHECKOUT"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/.env" "$LAB_ROOT"/compose*.yaml "$CHECKOUT/"
+  rm -f "$CHECKOUT/compose.override.yaml" "$CHECKOUT/compose.stand-ins.yaml"
   unset CONTAINER_METRICS COMPOSE_FILE DOCKER_HOST
   export ENGINE=one WORKS="cadvisor engine" ENGINE_NAME=another-machine SECURITY="[name=seccomp]" LAB_LOCK=held
   # Which way a Compose file list stands for, and what a container that asks for its figures gets.
@@ -28,11 +28,11 @@ setup() {
     esac'
 }
 
-found() { sed -n "s/^$1=//p" "$LAB/.cache/container-metrics"; }
+found() { sed -n "s/^$1=//p" "$CHECKOUT/.cache/container-metrics"; }
 asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut -d' ' -f1 | paste -sd' ' -; }
 
 @test "cAdvisor is taken where it sees containers, with the engine's own data root" {
-  run "$LAB/bin/metrics"
+  run "$CHECKOUT/bin/metrics"
   [ "$status" -eq 0 ] && [ -z "$output" ] || { echo "$output"; return 1; }
   [ "$(found CONTAINER_METRICS) $(found ENGINE_DATA_ROOT) $(found ENGINE_SOCKET)" = "cadvisor /data/docker /var/run/docker.sock" ]
   [ "$(asked_ways)" = compose.kmsg.yaml ]
@@ -40,7 +40,7 @@ asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut 
 
 @test "the exporter is taken where it sees none, and that is said" {
   export WORKS=engine
-  run "$LAB/bin/metrics"
+  run "$CHECKOUT/bin/metrics"
   [ "$status" -eq 0 ]
   [[ $output == *"the lab's own exporter"*"cadvisor does not know this container"* ]]
   [ "$(found CONTAINER_METRICS)" = engine ]
@@ -49,52 +49,52 @@ asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut 
 
 @test "where neither sees any, both reasons and the cure are one sentence, and nothing is kept" {
   export WORKS=""
-  run "$LAB/bin/metrics"
+  run "$CHECKOUT/bin/metrics"
   refused 3 "cadvisor or engine" "cadvisor does not know" "engine does not know" docs/how-to/hosts.md
-  [ ! -e "$LAB/.cache/container-metrics" ]
+  [ ! -e "$CHECKOUT/.cache/container-metrics" ]
 }
 
 @test "an engine is asked once, another one again, and any with --again" {
-  "$LAB/bin/metrics"
+  "$CHECKOUT/bin/metrics"
   : >"$CALLS"
-  "$LAB/bin/metrics"
+  "$CHECKOUT/bin/metrics"
   [ -z "$(asked_ways)" ]
-  "$LAB/bin/metrics" --again
+  "$CHECKOUT/bin/metrics" --again
   [ "$(asked_ways)" = compose.kmsg.yaml ]
   : >"$CALLS"
-  ENGINE=two "$LAB/bin/metrics"
+  ENGINE=two "$CHECKOUT/bin/metrics"
   [ "$(asked_ways)" = compose.kmsg.yaml ]
 }
 
 @test "a way that was asked for is the only one that is tried" {
-  WORKS=engine CONTAINER_METRICS=cadvisor run "$LAB/bin/metrics"
+  WORKS=engine CONTAINER_METRICS=cadvisor run "$CHECKOUT/bin/metrics"
   refused 3 "do not arrive from cadvisor (cadvisor does not know"
-  CONTAINER_METRICS=engine "$LAB/bin/metrics"
+  CONTAINER_METRICS=engine "$CHECKOUT/bin/metrics"
   [ "$(found CONTAINER_METRICS)" = engine ]
-  CONTAINER_METRICS=docker run "$LAB/bin/metrics"
+  CONTAINER_METRICS=docker run "$CHECKOUT/bin/metrics"
   refused 2 "CONTAINER_METRICS=docker" "neither cadvisor nor engine"
 }
 
 @test "a rootless engine's socket is its user's" {
-  SECURITY='[name=seccomp name=rootless]' "$LAB/bin/metrics"
+  SECURITY='[name=seccomp name=rootless]' "$CHECKOUT/bin/metrics"
   [ "$(found ENGINE_SOCKET)" = /run/user/1000/docker.sock ]
 }
 
 @test "the socket of an engine on this host is where this host has it, that of any other where its machine has it" {
-  DOCKER_HOST=unix:///run/second.sock "$LAB/bin/metrics"
+  DOCKER_HOST=unix:///run/second.sock "$CHECKOUT/bin/metrics"
   [ "$(found ENGINE_SOCKET)" = /var/run/docker.sock ]
   ENGINE_NAME=$(uname -n)
-  DOCKER_HOST=unix:///run/second.sock "$LAB/bin/metrics"
+  DOCKER_HOST=unix:///run/second.sock "$CHECKOUT/bin/metrics"
   [ "$(found ENGINE_SOCKET)" = /run/second.sock ]
-  "$LAB/bin/metrics"
+  "$CHECKOUT/bin/metrics"
   [ "$(found ENGINE_SOCKET)" = /run/user/1000/docker.sock ]
-  DOCKER_HOST=tcp://127.0.0.1:2375 "$LAB/bin/metrics"
+  DOCKER_HOST=tcp://127.0.0.1:2375 "$CHECKOUT/bin/metrics"
   [ "$(found ENGINE_SOCKET)" = /var/run/docker.sock ]
 }
 
 # weight_is WEIGHT FORMULA: of the backend, by its shares, in awk.
 weight_is() {
-  "$LAB/bin/metrics" --again
+  "$CHECKOUT/bin/metrics" --again
   [ "$(awk -v shares="$(found ENGINE_BACKEND_SHARES)" "BEGIN { bits = log(shares) / log(2); print int($2) }")" = "$1" ] || { found ENGINE_BACKEND_SHARES; return 1; }
 }
 
@@ -108,24 +108,24 @@ weight_is() {
 }
 
 @test "what was started for the question is removed, and what was up before stays" {
-  "$LAB/bin/metrics"
+  "$CHECKOUT/bin/metrics"
   grep -q 'up --detach --no-deps cadvisor probe$' "$CALLS"
   grep -q 'rm --stop --force cadvisor' "$CALLS"
   : >"$CALLS"
-  UP=cadvisor "$LAB/bin/metrics" --again
+  UP=cadvisor "$CHECKOUT/bin/metrics" --again
   grep -q 'up --detach --no-deps cadvisor $' "$CALLS"
   [[ $(cat "$CALLS") != *"rm --stop --force cadvisor"* ]]
 }
 
 @test "every Compose command of the lab takes the overlay of the way that was found" {
   # shellcheck source=bin/lib.sh
-  . "$LAB/bin/lib.sh"
+  . "$CHECKOUT/bin/lib.sh"
   docker() { echo "$COMPOSE_FILE"; }
-  [ "$(compose ps)" = "$LAB/compose.yaml" ]
-  mkdir "$LAB/.cache"
-  echo CONTAINER_METRICS=engine >"$LAB/.cache/container-metrics"
-  [ "$(compose ps)" = "$LAB/compose.yaml:$LAB/compose.engine.yaml" ]
-  touch "$LAB/compose.override.yaml"
-  [ "$(CONTAINER_METRICS=cadvisor compose ps)" = "$LAB/compose.yaml:$LAB/compose.override.yaml:$LAB/compose.kmsg.yaml" ]
-  [ "$(COMPOSE_FILE=/a:/b compose ps)" = "/a:/b:$LAB/compose.engine.yaml" ]
+  [ "$(compose ps)" = "$CHECKOUT/compose.yaml" ]
+  mkdir "$CHECKOUT/.cache"
+  echo CONTAINER_METRICS=engine >"$CHECKOUT/.cache/container-metrics"
+  [ "$(compose ps)" = "$CHECKOUT/compose.yaml:$CHECKOUT/compose.engine.yaml" ]
+  touch "$CHECKOUT/compose.override.yaml"
+  [ "$(CONTAINER_METRICS=cadvisor compose ps)" = "$CHECKOUT/compose.yaml:$CHECKOUT/compose.override.yaml:$CHECKOUT/compose.kmsg.yaml" ]
+  [ "$(COMPOSE_FILE=/a:/b compose ps)" = "/a:/b:$CHECKOUT/compose.engine.yaml" ]
 }

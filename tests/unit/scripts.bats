@@ -53,61 +53,61 @@ load ../helpers
   refused 3 "not root" "docker group"
 }
 
-# reproducing PLAN CODE: loomlab plans that for a benchmark; each step of it ends with the code, and tells $LAB/ran what it was given.
+# reproducing PLAN CODE: loomlab plans that for a benchmark; each step of it ends with the code, and tells $CHECKOUT/ran what it was given.
 reproducing() {
   stubbed_lab
   stub docker "case \"\$*\" in
     *' loom-lab/loadgen reproduce '*) printf '$1' ;;
     *' loom-lab/loadgen claims '*) echo answers ;;
     *' --tell') ;;
-    *' loom-lab/loadgen '[rp][el]*) all=\$*; echo \"\${all##*loadgen } \${NAME:-} \${REPEATS:-} \${GC:-}\" >>$LAB/ran; exit $2 ;;
+    *' loom-lab/loadgen '[rp][el]*) all=\$*; echo \"\${all##*loadgen } \${NAME:-} \${REPEATS:-} \${GC:-}\" >>$CHECKOUT/ran; exit $2 ;;
     esac"
 }
 
 @test "reproduce makes what is missing, each with its own settings and no other, and tells the answers" {
   reproducing 'finish RESUME=a\nscenario NAME=x REPEATS=2\n' 1
-  BENCHMARK=virtual-threads-hey GC=g1 run "$LAB/bin/run" reproduce
+  BENCHMARK=virtual-threads-hey GC=g1 run "$CHECKOUT/bin/run" reproduce
   [ "$status" -eq 1 ]
-  [ "$(cat "$LAB/ran")" = $'resume a   \nplan scenario x 2 ' ] || { cat "$LAB/ran"; return 1; }
+  [ "$(cat "$CHECKOUT/ran")" = $'resume a   \nplan scenario x 2 ' ] || { cat "$CHECKOUT/ran"; return 1; }
   [[ $output == *answers* ]]
 }
 
 @test "reproduce ends where a run is interrupted, and tells the answers that there are" {
   reproducing 'scenario NAME=x REPEATS=2\nscenario NAME=y REPEATS=2\n' 130
-  BENCHMARK=virtual-threads-hey run "$LAB/bin/run" reproduce
+  BENCHMARK=virtual-threads-hey run "$CHECKOUT/bin/run" reproduce
   [ "$status" -eq 130 ]
-  [ "$(cat "$LAB/ran")" = "plan scenario x 2 " ]
+  [ "$(cat "$CHECKOUT/ran")" = "plan scenario x 2 " ]
   [[ $output == *answers* ]]
 }
 
 @test "reproduce takes no line that is no step" {
   reproducing 'scenario NAME=x;reboot\nscenario NAME=$(reboot)\nA sentence.\n' 0
-  BENCHMARK=virtual-threads-hey run "$LAB/bin/run" reproduce
+  BENCHMARK=virtual-threads-hey run "$CHECKOUT/bin/run" reproduce
   [ "$status" -eq 0 ]
-  [ ! -e "$LAB/ran" ]
+  [ ! -e "$CHECKOUT/ran" ]
 }
 
 @test "reproduce with PLAN=1 tells the plan and makes nothing" {
   reproducing 'scenario NAME=x REPEATS=2\n' 0
-  PLAN=1 BENCHMARK=virtual-threads-hey run "$LAB/bin/run" reproduce
+  PLAN=1 BENCHMARK=virtual-threads-hey run "$CHECKOUT/bin/run" reproduce
   [ "$status" -eq 0 ]
   [[ $output == *"scenario NAME=x REPEATS=2"* ]]
-  [ ! -e "$LAB/ran" ]
+  [ ! -e "$CHECKOUT/ran" ]
 }
 
-# flipping SETTINGS...: flip with them; $LAB/ran has what each condition is planned with.
+# flipping SETTINGS...: flip with them; $CHECKOUT/ran has what each condition is planned with.
 flipping() {
   stubbed_lab
   stub docker "case \"\$*\" in
-    *' loom-lab/loadgen plan '*) all=\$*; echo \"\${all##*loadgen plan }|\${RATE:-}|\${SLO:-}|\${DELAY:-}|\${POOL:-}|\${REPEATS:-}|\${JFR:-}|\${A:-}|\${B:-}\" >>$LAB/ran ;;
+    *' loom-lab/loadgen plan '*) all=\$*; echo \"\${all##*loadgen plan }|\${RATE:-}|\${SLO:-}|\${DELAY:-}|\${POOL:-}|\${REPEATS:-}|\${JFR:-}|\${A:-}|\${B:-}\" >>$CHECKOUT/ran ;;
     esac"
-  run env RATE=90 SLO='p99<2s' REPEATS=4 PLAN=1 "$@" "$LAB/bin/run" flip
+  run env RATE=90 SLO='p99<2s' REPEATS=4 PLAN=1 "$@" "$CHECKOUT/bin/run" flip
 }
 
 @test "flip plans a condition each, with what it changes" {
   flipping APPROACH=jetty-platform,jetty-virtual
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
-  diff "$LAB/ran" - <<'END'
+  diff "$CHECKOUT/ran" - <<'END'
 sweep --tell|90||||4|||
 capacity --tell||p99<2s|||4|||
 sweep --tell|90||900||4|||
@@ -119,7 +119,7 @@ END
 @test "flip gives both sides what a condition changes of the service, and leaves conditions out that are not said" {
   flipping APPROACH=jetty-virtual A=GC=g1 SLOW='ENV:X=1;DELAY=500' SMALL='ENV:Y=2'
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
-  diff "$LAB/ran" - <<'END'
+  diff "$CHECKOUT/ran" - <<'END'
 compare --tell|90||||4||GC=g1|
 capacity --tell||p99<2s|||4||GC=g1|
 compare --tell|90||500||4||GC=g1;ENV:X=1|;ENV:X=1
@@ -130,10 +130,10 @@ END
 
 @test "flip takes no answers for slow, and no pool for small, by another delay or request than the one it knows" {
   flipping APPROACH=jetty-platform,jetty-virtual ENDPOINT=/httpbin/block/0.3
-  [ "$(cut -d'|' -f 1 "$LAB/ran" | paste -sd' ')" = "sweep --tell capacity --tell sweep --tell" ] || { cat "$LAB/ran"; return 1; }
-  rm "$LAB/ran"
+  [ "$(cut -d'|' -f 1 "$CHECKOUT/ran" | paste -sd' ')" = "sweep --tell capacity --tell sweep --tell" ] || { cat "$CHECKOUT/ran"; return 1; }
+  rm "$CHECKOUT/ran"
   flipping APPROACH=jetty-platform,jetty-virtual DELAY=2000
-  [ "$(cut -d'|' -f 1,4,5 "$LAB/ran" | paste -sd' ')" = "sweep --tell|2000| capacity --tell|2000| sweep --tell|2000|" ] || { cat "$LAB/ran"; return 1; }
+  [ "$(cut -d'|' -f 1,4,5 "$CHECKOUT/ran" | paste -sd' ')" = "sweep --tell|2000| capacity --tell|2000| sweep --tell|2000|" ] || { cat "$CHECKOUT/ran"; return 1; }
 }
 
 @test "flip refuses what are not two, and what sets nothing" {
@@ -156,15 +156,15 @@ END
 
 @test "a target's certificates are checked by those of CA_FILE, and a verb that needs containers takes no target" {
   stubbed_lab
-  stub docker "case \"\$*\" in *' loom-lab/loadgen plan run-users --tell') echo \"\$*\" >>$LAB/ran ;; esac"
+  stub docker "case \"\$*\" in *' loom-lab/loadgen plan run-users --tell') echo \"\$*\" >>$CHECKOUT/ran ;; esac"
   touch "$BATS_TEST_TMPDIR/ca.pem"
   export PLAN=1 CONCURRENCY=1
-  TARGET=https://localhost/x CA_FILE=$BATS_TEST_TMPDIR/ca.pem run "$LAB/bin/run" run-users
+  TARGET=https://localhost/x CA_FILE=$BATS_TEST_TMPDIR/ca.pem run "$CHECKOUT/bin/run" run-users
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
-  grep -qF -- "--volume $BATS_TEST_TMPDIR/ca.pem:/ca.pem:ro --env SSL_CERT_FILE=/ca.pem" "$LAB/ran" || { cat "$LAB/ran"; return 1; }
-  TARGET=https://localhost/x CA_FILE=$BATS_TEST_TMPDIR/none run "$LAB/bin/run" run-users
+  grep -qF -- "--volume $BATS_TEST_TMPDIR/ca.pem:/ca.pem:ro --env SSL_CERT_FILE=/ca.pem" "$CHECKOUT/ran" || { cat "$CHECKOUT/ran"; return 1; }
+  TARGET=https://localhost/x CA_FILE=$BATS_TEST_TMPDIR/none run "$CHECKOUT/bin/run" run-users
   refused 2 CA_FILE= "no file"
-  run "$LAB/bin/variables.sh" compare TARGET
+  run "$CHECKOUT/bin/variables.sh" compare TARGET
   refused 2 TARGET "make compare" sweep
 }
 
@@ -173,23 +173,23 @@ finishing() {
   stubbed_lab
   stub docker "case \"\$*\" in
     *' loom-lab/loadgen finish') exit 4 ;;
-    *' loom-lab/loadgen resume '*) echo \"\${@: -1}\" >$LAB/resumed; exit 2 ;;
+    *' loom-lab/loadgen resume '*) echo \"\${@: -1}\" >$CHECKOUT/resumed; exit 2 ;;
     esac"
 }
 
 @test "a killed experiment that cannot be summed up does not keep another from being resumed" {
   finishing
-  RESUME=mine run "$LAB/bin/run" finish
+  RESUME=mine run "$CHECKOUT/bin/run" finish
   [ "$status" -eq 2 ]
-  [ "$(cat "$LAB/resumed")" = mine ]
+  [ "$(cat "$CHECKOUT/resumed")" = mine ]
   [[ $output == *"a killed experiment could not be summed up (see above); its files stay as they are"* ]]
 }
 
 @test "finish without RESUME fails where a killed experiment cannot be summed up" {
   finishing
-  run "$LAB/bin/run" finish
+  run "$CHECKOUT/bin/run" finish
   [ "$status" -eq 4 ]
-  [ ! -e "$LAB/resumed" ]
+  [ ! -e "$CHECKOUT/resumed" ]
 }
 
 @test "compose.yaml describes every approach in the same way, and scenarios and published benchmarks name no other" {

@@ -5,9 +5,9 @@
 load ../helpers
 
 setup() {
-  LAB=$BATS_TEST_TMPDIR/lab
-  mkdir -p "$LAB"
-  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/airgap" "$LAB_ROOT/.env" "$LAB_ROOT/compose.yaml" "$LAB/"
+  CHECKOUT=$BATS_TEST_TMPDIR/lab
+  mkdir -p "$CHECKOUT"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/airgap" "$LAB_ROOT/.env" "$LAB_ROOT/compose.yaml" "$CHECKOUT/"
   unset COMPOSE_FILE CONTAINER_METRICS
   export LAB_LOCK=held
   echo "services: {} # the user's" >"$BATS_TEST_TMPDIR/own"
@@ -22,50 +22,50 @@ sealed() {
   mkdir -p "$BATS_TEST_TMPDIR/host/etc"
   echo ID=debian >"$BATS_TEST_TMPDIR/host/etc/os-release"
   export HOST_ROOT=$BATS_TEST_TMPDIR/host
-  "$LAB/airgap/build" 2>/dev/null
+  "$CHECKOUT/airgap/build" 2>/dev/null
 }
 
 files() { # the files of every Compose command of the lab
   (
     # shellcheck source=bin/lib.sh
-    . "$LAB/bin/lib.sh"
-    docker() { printf '%s\n' "${COMPOSE_FILE//"$LAB/"/}"; }
+    . "$CHECKOUT/bin/lib.sh"
+    docker() { printf '%s\n' "${COMPOSE_FILE//"$CHECKOUT/"/}"; }
     compose ps
   )
 }
 
 @test "where the user has no Compose file, the stand-ins are found by the lab and by Compose itself" {
   sealed
-  grep -q loom-lab-airgap/prometheus "$LAB/compose.stand-ins.yaml"
-  [ "$LAB/docker-compose.override.yaml" -ef "$LAB/compose.stand-ins.yaml" ]
-  [ ! -e "$LAB/compose.override.yaml" ]
+  grep -q loom-lab-airgap/prometheus "$CHECKOUT/compose.stand-ins.yaml"
+  [ "$CHECKOUT/docker-compose.override.yaml" -ef "$CHECKOUT/compose.stand-ins.yaml" ]
+  [ ! -e "$CHECKOUT/compose.override.yaml" ]
   [ "$(files)" = compose.yaml:compose.stand-ins.yaml ]
-  "$LAB/airgap/build" 2>/dev/null
-  "$LAB/bin/down" --everything
-  [ ! -e "$LAB/compose.stand-ins.yaml" ]
-  [ ! -L "$LAB/docker-compose.override.yaml" ]
+  "$CHECKOUT/airgap/build" 2>/dev/null
+  "$CHECKOUT/bin/down" --everything
+  [ ! -e "$CHECKOUT/compose.stand-ins.yaml" ]
+  [ ! -L "$CHECKOUT/docker-compose.override.yaml" ]
   [ "$(files)" = compose.yaml ]
 }
 
 @test "the user's Compose files are neither written nor removed, and hold beside the stand-ins" {
-  cp "$BATS_TEST_TMPDIR/own" "$LAB/compose.override.yaml"
-  cp "$BATS_TEST_TMPDIR/own" "$LAB/docker-compose.override.yaml"
+  cp "$BATS_TEST_TMPDIR/own" "$CHECKOUT/compose.override.yaml"
+  cp "$BATS_TEST_TMPDIR/own" "$CHECKOUT/docker-compose.override.yaml"
   sealed
   [ "$(files)" = compose.yaml:compose.stand-ins.yaml:compose.override.yaml ]
-  "$LAB/bin/down" --everything
-  cmp "$LAB/compose.override.yaml" "$BATS_TEST_TMPDIR/own"
-  cmp "$LAB/docker-compose.override.yaml" "$BATS_TEST_TMPDIR/own"
+  "$CHECKOUT/bin/down" --everything
+  cmp "$CHECKOUT/compose.override.yaml" "$BATS_TEST_TMPDIR/own"
+  cmp "$CHECKOUT/docker-compose.override.yaml" "$BATS_TEST_TMPDIR/own"
   [ "$(files)" = compose.yaml:compose.override.yaml ]
 }
 
 # An experiment in $EXPERIMENT whose folder a stranger made, and whose services do nothing.
 resuming() {
   # shellcheck source=bin/lib.sh
-  . "$LAB/bin/lib.sh"
+  . "$CHECKOUT/bin/lib.sh"
   # shellcheck source=bin/experiment.sh
-  . "$LAB/bin/experiment.sh"
+  . "$CHECKOUT/bin/experiment.sh"
   stub docker 'case $* in info*) echo "\"engine\": \"28\"" ;; esac'
-  EXPERIMENT=$LAB/results/gift RUNS="" EXPECTED_S=0 LONGEST_S=0 BACKEND_WARMUP_S=0 MAX_CONNECTIONS=1 BACKLOG=2 JDK=25 NOTE=""
+  EXPERIMENT=$CHECKOUT/results/gift RUNS="" EXPECTED_S=0 LONGEST_S=0 BACKEND_WARMUP_S=0 MAX_CONNECTIONS=1 BACKLOG=2 JDK=25 NOTE=""
   LAB_EXPERIMENT=gift
   mkdir -p "$EXPERIMENT/runs"
 }
@@ -141,7 +141,7 @@ left() {
   restore() { :; }
   release_lock() { :; }
   wind_up 3
-  (cd "$LAB/results" && find . -mindepth 1 | sort | paste -sd' ' -)
+  (cd "$CHECKOUT/results" && find . -mindepth 1 | sort | paste -sd' ' -)
 }
 
 @test "an experiment without a run is removed, and one whose runs cannot be listed is kept" {
@@ -160,11 +160,11 @@ left() {
     *dangling=true*) echo replaced ;;
     'image ls'*) echo an-image ;;
     esac"
-  "$LAB/bin/down"
+  "$CHECKOUT/bin/down"
   grep -q ' down --remove-orphans$' "$BATS_TEST_TMPDIR/asked"
   run grep -E 'volume.* rm| down .*--volumes|^image' "$BATS_TEST_TMPDIR/asked"
   [ "$status" -eq 1 ]
-  "$LAB/bin/down" --everything
+  "$CHECKOUT/bin/down" --everything
   grep -q ' down .*--volumes' "$BATS_TEST_TMPDIR/asked"
   grep -qx 'image rm --force an-image replaced' "$BATS_TEST_TMPDIR/asked"
 }

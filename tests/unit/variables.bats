@@ -70,13 +70,13 @@ refuses() { # VERB SETTING WORDS...
 
 @test "make takes a value literally, nothing in it is executed, and PLAN only tells the plan" {
   stubbed_lab
-  cp "$LAB_ROOT/Makefile" "$LAB"
+  cp "$LAB_ROOT/Makefile" "$CHECKOUT"
   stub docker 'case "$*" in
     info* | ps*) ;;
     *" --env CONCURRENCY "*" loom-lab/loadgen plan sweep --tell") echo "told of $CONCURRENCY with $TOOL" ;;
     *) echo "docker was asked for $*" && exit 1 ;;
   esac'
-  run make -C "$LAB" sweep PLAN=1 TOOL=hey "CONCURRENCY=\$(shell touch $BATS_TEST_TMPDIR/ran)\`touch $BATS_TEST_TMPDIR/ran\`"
+  run make -C "$CHECKOUT" sweep PLAN=1 TOOL=hey "CONCURRENCY=\$(shell touch $BATS_TEST_TMPDIR/ran)\`touch $BATS_TEST_TMPDIR/ran\`"
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   [[ $output == *"told of \$(shell touch $BATS_TEST_TMPDIR/ran)\`touch $BATS_TEST_TMPDIR/ran\` with hey"* ]] || { echo "$output"; return 1; }
   [ ! -e "$BATS_TEST_TMPDIR/ran" ]
