@@ -37,7 +37,7 @@ begin_experiment() {
   STOPPED=$(grep -xF "$(approaches)" <<<"$up" | paste -sd' ' - || true)
   UP_BEFORE=$(grep -xE 'prometheus|cadvisor|backend|database(-exporter)?' <<<"$up" | paste -sd' ' - || true)
   STARTED=$(outside || printf '%s\n' prometheus cadvisor $(behind) | grep -vxF "$up" | paste -sd' ' - || true)
-  [ -z "$STOPPED" ] || compose stop --timeout 5 $STOPPED >/dev/null 2>&1 || exit "$HOST_CANNOT"
+  [ -z "$STOPPED" ] || stop_services $STOPPED || exit "$HOST_CANNOT"
   [ -z "${LAB_DATABASE:-}" ] || remove_services --volumes database || exit "$HOST_CANNOT"
   write_engine_facts || exit "$LAB_FAILED"
   export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
@@ -63,8 +63,8 @@ write_engine_facts() {
   for service in ${APPROACHES//,/ } $(behind) loadgen; do images+=", \"$service\": \"$(image_id "$service")\""; done
   [ -z "$STOPPED" ] || notes="\"stopped for the experiment and started again after it: $STOPPED\""
   rm -f "$file.partial"
-  printf '{%s,\n "inherited": {"MAX_CONNECTIONS": "%s", "BACKLOG": "%s"},\n "container_metrics": "%s",
- "stand_in_images": %s,\n "notes": [%s],\n "images": {%s}}\n' "$facts" "$MAX_CONNECTIONS" "$BACKLOG" "$(container_metrics)" \
+  printf '{%s,\n "nodes": [%s],\n "inherited": {"MAX_CONNECTIONS": "%s", "BACKLOG": "%s"},\n "container_metrics": "%s",
+ "stand_in_images": %s,\n "notes": [%s],\n "images": {%s}}\n' "$facts" "$(nodes_of_lab)" "$MAX_CONNECTIONS" "$BACKLOG" "$(container_metrics)" \
     "$(on_stand_ins && echo true || echo false)" "$notes" "${images#, }" >"$file.partial" ||
     { rm -f "$file.partial" && return 1; }
   sync "$file.partial" 2>/dev/null || true
@@ -94,7 +94,7 @@ walk() { # every run of the plan, and again what the host spoilt of a sweep, as 
 }
 
 measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
-  local runs=${1//,/ } begun=$SECONDS ready label options number
+  local runs=${1//,/ } begun=$SECONDS ready label options number said
   UNDER_TEST=$(tr , '\n' <<<"$2" | sort -u | paste -sd' ' -) RUN_NUMBER=$((RUN_NUMBER + 1))
   export "${@:3}"
   label="$RUN_NUMBER/$RUNS_TOTAL $(tr , '\n' <<<"$1" | sed 's/^[0-9]*-//' | awk '!seen[$0]++' | paste -sd, - | sed 's/,/, /')"
@@ -116,10 +116,10 @@ measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
     in_loadgen --detach --name "$GENERATOR-$number" "${options[@]}" generate "/results/$LAB_EXPERIMENT/runs/$runs" "$number" \
       >/dev/null 2>&1 || say "[$label] load generator $number did not start"
   done
-  in_loadgen --detach --use-aliases --name "$GENERATOR" "${options[@]}" measure \
+  said=$(in_loadgen --detach --use-aliases --name "$GENERATOR" "${options[@]}" measure \
     $(printf "/results/$LAB_EXPERIMENT/runs/%s " $runs) --start-s $((ready - begun)) --waited-s $((SECONDS - ready)) \
-    --label "$label" $([ ! -t 2 ] || echo --terminal) >/dev/null 2>&1 ||
-    say "[$label] the load generator did not start: this run has no figures"
+    --label "$label" $([ ! -t 2 ] || echo --terminal) 2>&1) ||
+    say "[$label] the load generator did not start ($(grep -m 1 -i error <<<"$said" || true)): this run has no figures"
   docker logs --follow "$GENERATOR" >&2 &
   wait $! || true
   # The log may end before the generator does, and a signal ends either waiting.
@@ -145,8 +145,7 @@ end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
   done
   code=$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null || true)
   [ "$code" != "$LAB_FAILED" ] || LAB_BROKE=yes
-  docker rm --force --volumes "$GENERATOR" $OTHERS $(containers_of $UNDER_TEST ${COMPANIONS//,/ } \
-    ${LAB_DATABASE:+database}) >/dev/null 2>&1 || true
+  remove_containers "$GENERATOR" $OTHERS $(containers_of $UNDER_TEST ${COMPANIONS//,/ } ${LAB_DATABASE:+database})
   [ -z "$OTHERS" ] || rm -rf "$EXPERIMENT/runs/$1/generators"
   GENERATOR="" OTHERS="" UNDER_TEST=""
   [ "$code" != "$HOST_CANNOT" ] || exit "$HOST_CANNOT" # which the generator said why
@@ -217,8 +216,8 @@ wind_up() { # CODE
     docker rm --force "$WARMER" >/dev/null 2>&1
     sleep 0.2
   done
-  docker rm --force --volumes $GENERATOR $OTHERS $(containers_of $(services_of_plan) ${COMPANIONS//,/ }) $(docker ps --all --quiet \
-    --filter "label=loom-lab.experiment=$LAB_EXPERIMENT" --filter label=com.docker.compose.oneoff=True) >/dev/null 2>&1
+  remove_containers $GENERATOR $OTHERS $(containers_of $(services_of_plan) ${COMPANIONS//,/ }) $(docker ps --all --quiet \
+    --filter "label=loom-lab.experiment=$LAB_EXPERIMENT" --filter label=com.docker.compose.oneoff=True)
   # What rmdir removes held no run.
   [ -z "${RESUME:-}" ] && rmdir "$EXPERIMENT/runs" 2>/dev/null && rm -rf "$EXPERIMENT" || { summarise "$code" || code=$?; }
   rm -f "$EXPERIMENT/.owner"
@@ -244,7 +243,7 @@ restore() {
   docker volume rm "$RECORDINGS" >/dev/null 2>&1
   [ -z "$STARTED" ] || remove_services ${LAB_DATABASE:+--volumes} $STARTED
   [ -z "$STOPPED$UP_BEFORE" ] ||
-    (unset $(compgen -e | grep -xE "$KEYS") && compose up --detach --no-deps $STOPPED $UP_BEFORE) >/dev/null 2>&1 ||
+    (unset $(compgen -e | grep -xE "$KEYS") && start_services $STOPPED $UP_BEFORE) ||
     say "the services that were up before could not be started again: run make up"
   remove_networks
 }

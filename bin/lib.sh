@@ -39,22 +39,16 @@ use_base_images() { # exports the names of those that builds start from: the sta
   load_env "$LAB_ROOT/.env" '*_IMAGE'
 }
 
-# By which way they come, as bin/metrics found or the user wants it; nothing before it was asked.
-container_metrics() { echo "${CONTAINER_METRICS:-$(sed -n 's/^CONTAINER_METRICS=//p' "$METRICS_FOUND" 2>/dev/null)}"; }
-
 # compose ARGUMENTS...: on the lab, with the stand-ins if they are selected, the user's changes, and what bin/metrics found.
 compose() (
   overlay=$([ ! -e "$OVERLAY" ] || echo ":$OVERLAY") own=$LAB_ROOT/compose.override.yaml
   files=${COMPOSE_FILE:-$LAB_ROOT/compose.yaml$(! on_stand_ins || echo ":$STAND_INS")}$overlay
   [ -n "${COMPOSE_FILE:-}" ] || [ ! -e "$own" ] || files=$files:$own
-  [ "$(container_metrics)" != cadvisor ] || files=$files:$LAB_ROOT/compose.kmsg.yaml
-  [ "$(container_metrics)" != engine ] || files=$files:$LAB_ROOT/compose.engine.yaml
   [ ! -e "$METRICS_FOUND" ] || load_env "$METRICS_FOUND" 'ENGINE_*'
-  COMPOSE_FILE=$files docker compose --project-directory "$LAB_ROOT" "$@"
+  COMPOSE_FILE=$files$(files_of_lab) docker compose --project-directory "$LAB_ROOT" "$@"
 )
 
 in_loadgen() { LAB_USER=$(lab_user) compose run --no-deps "$@"; }
-remove_networks() { docker network rm "${COMPOSE_PROJECT_NAME}"_{under_load,monitoring} >/dev/null 2>&1 || true; }
 
 approaches() { # [PROFILE]: the services of compose.yaml in that profile, by default of all approaches
   awk -v profile="${1:-all}" '/^  [a-z0-9-]+:$/ { name = substr($1, 1, length($1) - 1) }
@@ -160,5 +154,6 @@ check_checkout() { # what the lab writes can be written, and what containers sha
     "$LAB_ROOT $LAB_RESULTS."
 }
 
-. "$LAB_ROOT/bin/compose_lab.sh"
+[[ ${LAB:=compose} =~ ^(compose|swarm)$ ]] || die "$BAD_REQUEST" "LAB=$LAB is neither compose nor swarm: use one of them."
+. "$LAB_ROOT/bin/${LAB}_lab.sh"
 . "$LAB_ROOT/bin/lock.sh"

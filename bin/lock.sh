@@ -59,16 +59,11 @@ others_at_work() {
   done
 }
 
-# Without the environment, in which a service of the user's may have secrets.
-INSPECTED='[{"Image": {{json .Image}}, "RestartCount": {{.RestartCount}}, "State": {"Running": {{.State.Running}},
-  "OOMKilled": {{.State.OOMKilled}}, "ExitCode": {{.State.ExitCode}}, "StartedAt": {{json .State.StartedAt}},
-  "FinishedAt": {{json .State.FinishedAt}}}, "HostConfig": {"Memory": {{.HostConfig.Memory}}, "MemorySwap": {{.HostConfig.MemorySwap}},
-  "CpusetCpus": {{json .HostConfig.CpusetCpus}}, "PidsLimit": {{json .HostConfig.PidsLimit}}}}]'
 keep_container() { # ID RAW NAME: the log of a service's container, and, but of the load generator's, what became of it
   local inspected
-  [[ $3 =~ ^loomlab(-[0-9])?$ ]] || ! inspected=$(docker inspect --format "$INSPECTED" "$1" 2>/dev/null) ||
+  [[ $3 =~ ^loomlab(-[0-9])?$ ]] || ! inspected=$(inspected "$1" 2>/dev/null) ||
     { rm -f "$2/container.json" && printf '%s\n' "$inspected" >"$2/container.json"; }
-  rm -f "$2/$3.log" && docker logs "$1" >"$2/$3.log" 2>&1 || true
+  rm -f "$2/$3.log" && log_of "$1" >"$2/$3.log" 2>&1 || true
 }
 
 keep_of_killed() { # ID NAME SERVICE EXPERIMENT: the same for runs that are not judged, and through no link
@@ -81,10 +76,18 @@ keep_of_killed() { # ID NAME SERVICE EXPERIMENT: the same for runs that are not 
   done
 }
 
+# containers_here [OPTIONS...]: of this engine, those of the lab: ID, state, what labels tell of them, name, service, and results/.
+containers_here() {
+  docker ps --all --filter label=loom-lab.experiment "$@" --format "{{.ID}}|{{.State}}|$(label loom-lab.experiment)|$(
+    label com.docker.compose.project.working_dir)|$(label loom-lab.were-up)|{{.Names}}|$(label com.docker.compose.service)|$(
+    label loom-lab.results)"
+}
+
 # Removes what killed experiments left, for nobody holds the lock, and what has stopped, once what only the engine knew is kept;
 # refuses where another lab is up.
 clear_engine() {
   local id state experiment folder were_up name service results known="" cure="run make down there"
+  check_lab
   rm -f "$OVERLAY" "$SCRAPED"
   while IFS='|' read -r id state experiment folder were_up name service results; do
     if [ -n "$experiment" ]; then
@@ -99,8 +102,6 @@ clear_engine() {
       release_lock
       die "$HOST_CANNOT" "the lab of $folder is up on this engine: $cure."
     fi
-    docker rm --force --volumes "$id" >/dev/null 2>&1 || true
-  done < <(docker ps --all --filter label=loom-lab.experiment --format "{{.ID}}|{{.State}}|$(label loom-lab.experiment)|$(
-    label com.docker.compose.project.working_dir)|$(label loom-lab.were-up)|{{.Names}}|$(label com.docker.compose.service)|$(
-    label loom-lab.results)" | grep -E "^$CONTAINER_ID\|" | sort -t'|' -k3,4r)
+    remove_containers "$id"
+  done < <(left_behind | grep -E "^$WORD\|" | sort -t'|' -k3,4r)
 }

@@ -1,42 +1,139 @@
-# A lab on a swarm, asked of its manager, in place of bin/compose_lab.sh; each service is on the node of its role. Source it after
-# lib.sh.
+# A lab on a swarm, asked of its manager, on which this runs: what bin/compose_lab.sh has for one engine. Each service is on the node
+# of its role, load generators are containers of the manager. lib.sh sources it.
 # shellcheck shell=bash
 
-STACK=$COMPOSE_PROJECT_NAME START_CAP_S=200
+STACK=$COMPOSE_PROJECT_NAME START_CAP_S=200 END_CAP_S=30
+export PROMETHEUS_HOST="" # its name leads to it only once it runs
 
-start_services() { # [--wait] SERVICES...: of a load generator that has ended, another one begins only once it is removed
-  local wait="" model stack said
-  [ "$1" != --wait ] || { wait=yes && shift; }
-  model=$(compose --profile '*' config --format json "$@") && stack=$(loomlab --interactive -- stack <<<"$model") || return
-  said=$(docker stack deploy --resolve-image never --compose-file - "$STACK" <<<"$stack" 2>&1) ||
-    { say "could not start $*: ${said##*$'\n'}" && return 1; }
-  [ -z "$wait" ] || wait_for "Running|Complete" "$@"
+container_metrics() { echo engine; }
+find_metrics() { :; }
+files_of_lab() { [ -n "${TARGET:-}" ] || echo ":$LAB_ROOT/compose.engine.yaml:$LAB_ROOT/compose.swarm.yaml"; }
+
+# stack_of SERVICES...: what the swarm takes of them, with their images by ID, lest a node has others of that name.
+# shellcheck disable=SC2086  # one word an image
+stack_of() {
+  local model images ids
+  model=$(compose --profile '*' config --format json "$@") && images=$(compose --profile '*' config --images "$@" | sort -u) || return
+  ids=$(docker image inspect --format '{{.Id}}' $images) ||
+    { say "these images must be on this engine, and on the node of their role: docker load or pull them" && return "$HOST_CANNOT"; }
+  loomlab --interactive -- stack --folder "$LAB_ROOT" $(paste -d= <(echo "$images") <(echo "$ids") | sed 's/^/--image /') <<<"$model"
 }
 
-tasks_of() { docker service ps --no-trunc --format "$2" "${STACK}_$1" 2>/dev/null; } # SERVICE FORMAT
+manages_swarm() { [ "$(docker info --format '{{.Swarm.ControlAvailable}}' 2>/dev/null)" = true ]; }
+check_lab() { # [SERVICES...]
+  manages_swarm ||
+    die "$HOST_CANNOT" "LAB=swarm needs an engine that manages a swarm: run docker swarm init, or make on the manager."
+  [ $# -eq 0 ] || stack_of "$@" >/dev/null
+}
+
+start_services() { # [--wait] SERVICES...: those that have ended anew
+  local wait="" stack said name
+  [ "$1" != --wait ] || { wait=yes && shift; }
+  stack=$(stack_of "$@") || return
+  for name in under_load monitoring; do
+    docker network inspect "${STACK}_$name" >/dev/null 2>&1 ||
+      docker network create --driver overlay --attachable "${STACK}_$name" >/dev/null || return
+  done
+  for name in "$@"; do [ -n "$(tasks_of "$name" '{{.ID}}' --filter desired-state=running)" ] || remove_services "$name"; done
+  said=$(docker stack deploy --resolve-image never --compose-file - "$STACK" <<<"$stack" 2>&1) ||
+    { say "could not start $*: ${said##*$'\n'}" && return 1; }
+  [ -z "$wait" ] || wait_for Running "$@"
+}
+
+tasks_of() { docker service ps --no-trunc --format "$2" "${@:3}" "${STACK}_$1" 2>/dev/null; } # SERVICE FORMAT [OPTIONS...]
 wait_for() { # STATES SERVICES...: until each of their tasks is in one of these; a task runs once it is healthy
   local deadline=$((SECONDS + START_CAP_S)) service states fault
   for service in "${@:2}"; do
     until states=$(tasks_of "$service" '{{.CurrentState}}') && [ -n "$states" ] && ! grep -qvE "^($1) " <<<"$states"; do
-      fault=$(tasks_of "$service" '{{.Error}}' | grep -m 1 . || true)
+      fault=$(tasks_of "$service" '{{.Node}} {{.Error}}' | grep -m 1 ' .' || true)
       [ -z "$fault" ] && [ $SECONDS -lt $deadline ] && sleep 0.5 ||
         { say "could not start $service: ${fault:-$states after $START_CAP_S s}" && return 1; }
     done
   done
 }
 
-node_of() { tasks_of "$1" '{{.Node}}'; } # SERVICE
-log_of() { docker service logs --raw "${STACK}_$1" 2>&1; } # SERVICE
 services_up() { # those of the lab's services that a node runs, or is to run
-  docker service ls --filter "label=com.docker.stack.namespace=$STACK" --format '{{.Name}}' | sed "s/^${STACK}_//"
-}
-containers_of() { # SERVICES...: on whichever node
-  local service
-  for service in "$@"; do tasks_of "$service" '{{.ID}}'; done |
-    xargs docker inspect --format '{{.Status.ContainerStatus.ContainerID}}' 2>/dev/null | grep -xE "$CONTAINER_ID" || true
+  docker service ls --filter "label=com.docker.stack.namespace=$STACK" --format '{{.Name}}' 2>/dev/null | sed "s/^${STACK}_//" |
+    grep -xE "$WORD" || true
 }
 
-remove_services() { # [--volumes] SERVICES...: with their containers, and the volumes of these that have no name
-  [ "$1" != --volumes ] || shift
-  printf "${STACK}_%s\n" "$@" | xargs docker service rm >/dev/null 2>&1
+address_of() { echo "on $(tasks_of "$1" '{{.Node}}'), and no port leads to it"; } # SERVICE PORT
+containers_of() { # SERVICES...: what stands for their containers, which are on any node
+  printf "${STACK}_%s\n" "$@" | xargs docker service inspect --format '{{.Spec.Name}}' 2>/dev/null | grep -xE "$WORD" || true
+}
+
+stop_services() { remove_services "$@"; }
+# shellcheck disable=SC2046  # one word a service
+remove_services() { # [--volumes] SERVICES...: with the volumes of theirs that have no name
+  [ "${1:-}" != --volumes ] || shift
+  remove_containers $(containers_of "$@")
+}
+
+# shellcheck disable=SC2086  # one word a task
+remove_containers() { # services, on whichever node, or containers of this one; until they are gone
+  local tasks deadline=$((SECONDS + END_CAP_S))
+  [ $# -gt 0 ] || return 0
+  tasks=$(docker service ps --no-trunc --quiet "$@" 2>/dev/null || true)
+  docker rm --force --volumes "$@" >/dev/null 2>&1 || true
+  docker service rm "$@" >/dev/null 2>&1 || true
+  while [ -n "$tasks" ] && [ $SECONDS -lt $deadline ] &&
+    [ -n "$(docker inspect --type task --format '{{.ID}}' $tasks 2>/dev/null)" ]; do sleep 0.2; done
+}
+
+remove_networks() { # which what has just ended may still have
+  local deadline=$((SECONDS + END_CAP_S)) name
+  [ -z "$(services_up)" ] || return 0
+  for name in "$STACK"_{under_load,monitoring}; do
+    until docker network rm "$name" >/dev/null 2>&1 || ! docker network inspect "$name" >/dev/null 2>&1; do
+      [ $SECONDS -lt $deadline ] && sleep 0.5 || return 0
+    done
+  done
+}
+
+# shellcheck disable=SC2046  # one word a service
+remove_lab() { # [--volumes]: of this node
+  remove_services $(services_up)
+  remove_networks
+  [ -z "${1:-}" ] || docker volume ls --quiet --filter "label=com.docker.stack.namespace=$STACK" | xargs docker volume rm >/dev/null || true
+}
+
+log_of() { # 30 s at most, for it waits for a node that is lost
+  if docker service inspect "$1" >/dev/null 2>&1; then timeout 30 docker service logs --raw "$1"; else docker logs "$1"; fi
+}
+# What its task tells; not whether memory ran out.
+inspected() {
+  docker inspect --type task --format '[{"Image": {{json .Spec.ContainerSpec.Image}}, "RestartCount": 0, "State": {
+  "Running": {{eq .Status.State "running"}}, "ExitCode": {{.Status.ContainerStatus.ExitCode}}, "StartedAt": {{json .CreatedAt}},
+  "FinishedAt": {{json .Status.Timestamp}}}, "HostConfig": {"Memory": {{.Spec.Resources.Limits.MemoryBytes}},
+  "PidsLimit": {{.Spec.Resources.Limits.Pids}}}, "Node": {{json .NodeID}}}]' "$(docker service ps --no-trunc --quiet "$1" | sed -n 1p)"
+}
+
+of_service() { printf '{{index .Spec.TaskTemplate.ContainerSpec.Labels "%s"}}' "$1"; } # LABEL
+left_behind() {
+  containers_here --filter label=com.docker.compose.oneoff=True
+  docker service ls --quiet --filter "label=com.docker.stack.namespace=$STACK" | xargs docker service inspect --format "{{.Spec.Name}}|running|$(
+    of_service loom-lab.experiment)|$(of_service com.docker.compose.project.working_dir)|$(of_service loom-lab.were-up)|{{.Spec.Name}}|$(
+    of_service com.docker.compose.service)|$(of_service loom-lab.results)" 2>/dev/null || true
+}
+
+nodes_of_lab() { # for engine.json
+  docker node ls --quiet | xargs docker node inspect --format '{"name": {{json .Description.Hostname}}, "role": {{
+    json (index .Spec.Labels "loom-lab.role")}}, "architecture": {{json .Description.Platform.Architecture}}, "nano_cpus": {{
+    .Description.Resources.NanoCPUs}}, "memory_bytes": {{.Description.Resources.MemoryBytes}}, "engine": {{
+    json .Description.Engine.EngineVersion}}}' | sort | paste -sd, -
+}
+check_containers() { # of bin/doctor: that each role has one node that can run it, and all are of one architecture
+  local role nodes kinds
+  manages_swarm || { fails swarm "this engine manages none" "run docker swarm init, or make on the manager" && return; }
+  for role in approach backend monitor; do
+    nodes=$(docker node ls --filter "node.label=loom-lab.role=$role" --format '{{.Hostname}} {{.Status}} {{.Availability}}')
+    case $nodes in
+      "") fails "role $role" "no node has it" "docker node update --label-add loom-lab.role=$role NODE" ;;
+      *$'\n'*) fails "role $role" "${nodes//$'\n'/, }" "docker node update --label-rm loom-lab.role, of all but one" ;;
+      *" Ready Active") fine "role $role" "${nodes%% *}" ;;
+      *) fails "role $role" "$nodes" "start its engine, or docker node update --availability active ${nodes%% *}" ;;
+    esac
+  done
+  kinds=$(docker node ls --quiet | xargs docker node inspect --format '{{.Description.Platform.Architecture}}' | sort -u | paste -sd' ' -)
+  [[ $kinds != *" "* ]] && fine architecture "$kinds" || fails architectures "$kinds" "use nodes of one, for which images are built"
 }

@@ -6,7 +6,7 @@ set -euo pipefail
 # docs/tools/draw wrote it: name, example, verbs (! after those that need it), and `plan` where a plan sets it.
 VARIABLES=$LAB_ROOT/bin/variables.tsv
 # What a user's shell may export for purposes of its own is not handed to verbs that do not take it.
-COMMON=" NAME KEEP SCALE TOOL DESIGN JDK JFR CPU_MODE BESIDE SIZE BENCHMARK SHORT PART TRIES VARIABLE A B C FAIL SLO SLOW SMALL LIMIT POOL SUBJECTS TARGET CA_FILE SERVICE IMAGE PORT READY METRICS REQUESTS_FILE "
+COMMON=" LAB NAME KEEP SCALE TOOL DESIGN JDK JFR CPU_MODE BESIDE SIZE BENCHMARK SHORT PART TRIES VARIABLE A B C FAIL SLO SLOW SMALL LIMIT POOL SUBJECTS TARGET CA_FILE SERVICE IMAGE PORT READY METRICS REQUESTS_FILE "
 
 variable_names() { cut -f 1 "$VARIABLES"; }
 check_variables() { # VERB: refuses one that lacks what it needs, and what the environment has and the verb does not take

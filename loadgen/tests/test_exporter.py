@@ -16,7 +16,18 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from loomlab.basics.errors import CannotMeasureError, HostError
 from loomlab.exporter import engine as exporter
-from loomlab.exporter.engine import CPU, PROJECT, RSS, SERVICE, THREADS, ContainerFigures, page_figures, sees_containers
+from loomlab.exporter.engine import (
+    CPU,
+    PROJECT,
+    RSS,
+    SERVICE,
+    THREADS,
+    ContainerFigures,
+    NodeCpus,
+    page_figures,
+    sees_containers,
+)
+from loomlab.run.process import CLOCK_TICKS
 from loomlab.run.prometheus import CONTAINER_METRICS, UnreachableError, answered
 from served import serving
 
@@ -134,6 +145,20 @@ def test_the_host_is_the_root_cgroup(registry: CollectorRegistry) -> None:
     assert value(registry, "cpu_usage_seconds_total", "/") == 9.664
     assert value(registry, "memory_working_set_bytes", "/") == 500_000 * 1024
     assert value(registry, "spec_memory_limit_bytes", "/") == 2_000_000 * 1024
+
+
+def test_a_nodes_cpus_are_those_that_the_exporter_may_run_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "stat").write_text("cpu 9 9\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu1 100 0 0 200 0 0 0 50 9 9\nintr 1\n")
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {1})
+    registry = CollectorRegistry()
+    registry.register(NodeCpus(tmp_path))
+
+    told = [sample for family in registry.collect() for sample in family.samples if sample.value]
+
+    assert {one.name for one in told} == {"host_cpu_seconds_total"}
+    assert {(one.labels["cpu"], one.labels["mode"], one.value) for one in told} == {
+        ("1", "user", 100 / CLOCK_TICKS), ("1", "idle", 200 / CLOCK_TICKS), ("1", "steal", 50 / CLOCK_TICKS),
+    }  # fmt: skip
 
 
 def test_figures_are_stamped_with_the_time_of_the_reading(registry: CollectorRegistry) -> None:

@@ -114,6 +114,13 @@ def test_the_sizes_of_the_lab_set_every_part() -> None:
     assert size_of("ec2", host(32, 70_000), 1, SIZES)["APPROACH_CPUSET"] == "0-15"
 
 
+def test_a_load_generator_on_a_host_of_its_own_has_all_of_it() -> None:
+    for name in ("ec2", "auto"):
+        assert size_of(name, host(8, 20_000), 1, SIZES, apart=True)["LOADGEN_CPUSET"] == "0,1,2,3,4,5,6,7"
+    with pytest.raises(HostError, match="16384 MB"):
+        size_of("ec2", host(8, 9_000), 1, SIZES, apart=True)
+
+
 @pytest.mark.parametrize(
     ("given", "refusal"),
     [

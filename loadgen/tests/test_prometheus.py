@@ -27,7 +27,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
     start = time.time() - 60
-    with prometheus(*[sampled(start)] * 4, [{"value": [0, f"{start:.3f}"]}]) as (url, queries):
+    with prometheus(*[sampled(start)] * 5, [{"value": [0, f"{start:.3f}"]}]) as (url, queries):
         got = Prometheus(url).collect("tomcat-virtual", start, start + 50)
 
     assert got["error"] is None
@@ -46,13 +46,14 @@ def test_of_a_pair_the_containers_of_both_are_asked_for_and_the_processes_of_the
 
     *asked, clock = [parse_qs(one.partition("?")[2]) for one in server.asked]
     assert "time" not in clock
-    containers, approach, backend, database = (one["query"][0] for one in asked)
+    containers, approach, backend, database, nodes = (one["query"][0] for one in asked)
     assert 'service=~"tomcat-virtual|tomcat-platform|backend|database|' in containers
     assert [name for name in JUDGED if name not in containers] == []
     assert (approach.count('service="tomcat-virtual"'), backend.count('service="backend"')) == (1, 1)
     assert 'job="database"' in database
+    assert 'job="cadvisor"' in nodes
     assert [kind for kind in ("lab", "backend", "jvm", "process") if kind not in approach] == []
-    assert [one["query"][0].rpartition("[")[2] for one in asked] == ["131s]"] * 4
+    assert [one["query"][0].rpartition("[")[2] for one in asked] == ["131s]"] * 5
     assert {one["time"][0] for one in asked} == {f"{start + 120.5:.3f}"}
     assert got["fetched"] == start + 120.5
 

@@ -25,23 +25,23 @@ services:
      tmpfs: ["/tmp:exec"], x-against: tomcat-platform,
      deploy: {placement: {constraints: [node.labels.loom-lab.role == approach]},
        resources: {limits: {cpus: 1.5, memory: "1610612736", pids: 40000}}}}
-  loadgen:
-    {image: loom-lab/loadgen, networks: {load: null}, tmpfs: [/tmp],
-     deploy: {placement: {constraints: [node.labels.loom-lab.role==load]}},
+  results:
+    {image: loom-lab/results, networks: {load: null}, tmpfs: [/tmp],
+     deploy: {placement: {constraints: [node.labels.loom-lab.role==monitor]}},
      volumes: [{type: bind, source: /lab/results, target: /results, bind: {create_host_path: true}},
        {type: bind, source: /lab/results, target: /again, read_only: true},
-       {type: volume, source: recordings, target: /jfr, volume: {}}]}
+       {type: volume, source: data, target: /data, volume: {}}]}
   cadvisor:
     {image: x, deploy: {mode: global, placement: {}}, devices: ["/dev/kmsg:/dev/kmsg:r"], restart: "on-failure:3"}
-networks: {load: {name: loom-lab_under_load, ipam: {}}}
-volumes: {recordings: {name: loom-lab-jfr, external: true}}
+networks: {load: {name: loom-lab_under_load, ipam: {}, external: true}}
+volumes: {data: {name: loom-lab_data}}
 x-logging: {driver: json-file}
 """)
 
 
 def test_what_containers_need_is_kept_on_the_node_of_their_role() -> None:
-    stack = stack_of(MODEL)
-    approach, loadgen, cadvisor = stack.file["services"].values()
+    stack = stack_of(MODEL, "/lab", {"loom-lab/tomcat:jdk25": "sha256:1"})
+    approach, results, cadvisor = stack.file["services"].values()
 
     assert approach["deploy"] == {
         "mode": "replicated",
@@ -50,17 +50,19 @@ def test_what_containers_need_is_kept_on_the_node_of_their_role() -> None:
         "resources": {"limits": {"cpus": "1.5", "memory": "1610612736", "pids": 40000}},
         "restart_policy": {"condition": "none"},
     }
-    kept = {key: MODEL["services"]["tomcat"][key] for key in ("environment", "healthcheck", "image", "networks")}
-    own = {"com.docker.compose.project": "loom-lab", "com.docker.compose.service": "tomcat"}
+    kept = {key: MODEL["services"]["tomcat"][key] for key in ("environment", "healthcheck", "networks")}
+    told = {"project": "loom-lab", "service": "tomcat", "project.working_dir": "/lab"}
+    own = {f"com.docker.compose.{name}": value for name, value in told.items()}
     labels, mounts = {"loom-lab.experiment": "x"} | own, [{"type": "tmpfs", "target": "/tmp"}]  # noqa: S108
-    assert approach == kept | {"labels": labels, "volumes": mounts, "deploy": approach["deploy"]}
-    assert loadgen["volumes"][0] == {"type": "bind", "source": "/lab/results", "target": "/results"}
-    assert (loadgen["deploy"]["mode"], cadvisor["deploy"]["mode"]) == ("replicated-job", "global")
+    changed = {"image": "sha256:1", "labels": labels, "volumes": mounts, "deploy": approach["deploy"]}
+    assert approach == kept | changed
+    assert results["volumes"][0] == {"type": "bind", "source": "/lab/results", "target": "/results"}
+    assert (results["image"], cadvisor["deploy"]["mode"]) == ("loom-lab/results", "global")
     assert cadvisor["deploy"]["restart_policy"] == {"condition": "on-failure", "max_attempts": 3}
-    assert stack.file["networks"] == {"load": {"name": "loom-lab_under_load", "driver": "overlay", "attachable": True}}
+    assert stack.file["networks"] == {"load": {"name": "loom-lab_under_load", "external": True}}
     assert stack.file["volumes"] == MODEL["volumes"]
     lost = {key: ["tomcat"] for key in ("cpuset", "memswap_limit", "ports", "security_opt", "tmpfs")}
-    assert (stack.lost, stack.folders) == (lost | {"devices": ["cadvisor"]}, {"/lab/results": ["loadgen"]})
+    assert (stack.lost, stack.folders) == (lost | {"devices": ["cadvisor"]}, {"/lab/results": ["results"]})
     assert len([*stack.sentences()]) == 7
 
 
@@ -70,10 +72,12 @@ def test_what_containers_need_is_kept_on_the_node_of_their_role() -> None:
         ("services/cadvisor/privileged", True, "privileged"),
         ("services/cadvisor/deploy/replicas", 2, "replicas"),
         ("services/cadvisor/deploy/mode", "replicated", "anywhere"),
-        ("services/loadgen/deploy/placement/constraints", ["node.role == manager"], "node.role == manager"),
-        ("services/loadgen/restart", "sometimes", "sometimes"),
-        ("services/loadgen/tmpfs", ["/x:size=1m"], "/x:size=1m"),
-        ("services/loadgen/networks/load", {"ipv4_address": "10.0.0.9"}, "ipv4_address"),
+        ("services/results/deploy/placement/constraints", ["node.role == manager"], "node.role == manager"),
+        ("services/results/restart", "sometimes", "sometimes"),
+        ("services/results/tmpfs", ["/x:size=1m"], "/x:size=1m"),
+        ("services/results/networks/load", {"ipv4_address": "10.0.0.9"}, "ipv4_address"),
+        ("services/tomcat/environment", {"LAB_TRANSPORT": "epoll"}, "TRANSPORT=epoll"),
+        ("volumes/data/external", True, "external"),
         ("networks/load/ipam", {"driver": "mine"}, "ipam"),
         ("include", ["x.yaml"], "include"),
     ],

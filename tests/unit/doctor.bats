@@ -283,3 +283,27 @@ metrics_end() {
   [[ $output == "caveat         container metrics not proven"*"process 7"* ]]
   [ "$CODE" -eq 0 ]
 }
+
+@test "of a swarm each role has one node, which is ready, and all nodes are of one architecture" {
+  . "$LAB_ROOT/bin/swarm_lab.sh"
+  export MANAGER=true BACKEND="b Ready Active" KINDS=x86_64
+  stub docker 'case $* in
+    *ControlAvailable*) echo $MANAGER ;;
+    *role=approach*) echo "a Ready Active" ;;
+    *role=backend*) [ -z "$BACKEND" ] || echo "$BACKEND" ;;
+    *role=monitor*) echo "m Ready Active" ;;
+    *"node inspect"*) printf "%s\n" $KINDS ;;
+    esac'
+  run check_containers
+  [ "$(grep -c "^fine " <<<"$output")" -eq 4 ] || { echo "$output"; return 1; }
+  BACKEND="" run check_containers
+  [[ $output == *"will not work  role backend      no node has it: "*loom-lab.role=backend* ]] || { echo "$output"; return 1; }
+  BACKEND="b Down Active" run check_containers
+  [[ $output == *"will not work  role backend      b Down Active: "* ]]
+  BACKEND=$'b Ready Active\nc Ready Active' run check_containers
+  [[ $output == *"will not work  role backend      b Ready Active, c Ready Active: "* ]]
+  KINDS="aarch64 x86_64" run check_containers
+  [[ $output == *"will not work  architectures     aarch64 x86_64: "* ]]
+  MANAGER=false run check_containers
+  [[ $output == "will not work  swarm "*"docker swarm init"* ]]
+}

@@ -95,7 +95,7 @@ rm --force --volumes loom-lab-G loom-lab-G-2 loom-lab-G-3 0123456789ab" ] || { c
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   grep -q '^stop --timeout 5 tomcat-virtual$' "$ASKED"
   [ "$(tail -n 1 "$BATS_TEST_TMPDIR/settings")" = " " ]
-  [ "$(order 'up --detach --no-deps tomcat.*')" = "up --detach --no-deps tomcat-virtual backend" ]
+  [ "$(order 'up --detach tomcat.*')" = "up --detach tomcat-virtual backend" ]
   grep -q 'started again after it: tomcat-virtual"' "$EXPERIMENT/engine.json"
 }
 

@@ -168,6 +168,17 @@ END
   refused 2 TARGET "make compare" sweep
 }
 
+@test "a lab is by Compose, or on a swarm that this engine manages" {
+  stubbed_lab
+  unset LAB_LOCK
+  stub docker 'case $* in "info --format {{.Swarm.ControlAvailable}}") echo false ;; esac'
+  export CONCURRENCY=7
+  LAB=podman run "$CHECKOUT/bin/run" run-ab
+  refused 2 LAB=podman compose swarm
+  LAB=swarm run "$CHECKOUT/bin/run" run-ab
+  refused 3 LAB=swarm "docker swarm init"
+}
+
 # finishing: a lab whose killed experiment cannot be summed up.
 finishing() {
   stubbed_lab

@@ -135,7 +135,7 @@ run 3-a a GC=g1"
   [ "$LAB_WERE_UP" = "a backend" ]
   : >"$EXPERIMENT/asked"
   restore
-  [ "$(cat "$EXPERIMENT/asked")" = $'rm --stop --force prometheus cadvisor GC=g1\nup --detach --no-deps a backend GC=' ] ||
+  [ "$(cat "$EXPERIMENT/asked")" = $'rm --stop --force prometheus cadvisor GC=g1\nup --detach --wait-timeout=200 a backend GC=' ] ||
     { cat "$EXPERIMENT/asked"; return 1; }
 }
 

@@ -84,9 +84,10 @@ def print_targets(experiment_dir: Path) -> None:
     print(json.dumps(told))  # noqa: T201
 
 
-def print_stack(lost: bool = False) -> None:
-    """Print what `docker stack deploy` takes of the model that Compose made, on stdin; or what is lost of it."""
-    stack = stack_of(json.load(sys.stdin))
+def print_stack(folder: str = "", image: list[str] = [], lost: bool = False) -> None:  # noqa: B006 - typer's
+    """Print what `docker stack deploy` takes of the model that Compose made, on stdin; or what is lost of it. `image`
+    is NAME=ID, `folder` the lab's on the host."""
+    stack = stack_of(json.load(sys.stdin), folder, dict(one.split("=", 1) for one in image))
     print("\n".join(stack.sentences()) if lost else json.dumps(stack.file))  # noqa: T201
 
 

@@ -158,6 +158,8 @@ def resume_experiment(name: str, results: Path = RESULTS, owner: Owner = "") -> 
     if order.sides or order.subject or foreign or {"REQUESTS_FILE", "JVM_OPTS"} & order.asked.keys():
         fact = f"{folder.name} is of make compare, of a service or requests of yours, or has JVM_OPTS"
         raise UsageError(f"{fact}, and is not resumed: start it again.")
+    if (begun := order.asked.get("LAB", "compose")) != os.environ.get("LAB", "compose"):
+        raise UsageError(f"{folder.name} was begun with LAB={begun}: use that again.")
     try:
         with (folder / OWNER).open("x", encoding="utf-8") as owned:
             owned.write(f"{owner}\n")

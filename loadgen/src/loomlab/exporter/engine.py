@@ -1,6 +1,7 @@
 """What containers take, as Docker's engine tells it and cAdvisor names it; and whether a page tells what one does."""
 
 import json
+import os
 import re
 import signal
 import socket
@@ -14,10 +15,13 @@ from typing import Annotated, Any
 
 import typer
 from prometheus_client import CollectorRegistry, Metric, start_http_server
+from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 from pydantic_core import from_json
 
 from loomlab.basics.errors import CannotMeasureError, HostError
+from loomlab.records.raw import CPU_MODES
+from loomlab.run.process import CLOCK_TICKS, PROC, cpu_jiffies
 from loomlab.run.prometheus import Connection, LimitedSocket, UnreachableError, answered, asked, samples_of
 
 PROJECT, SERVICE = "com.docker.compose.project", "com.docker.compose.service"
@@ -37,10 +41,13 @@ type Reading = tuple[dict[str, str], dict[str, float], float]
 def export_containers(
     engine: Annotated[Path, typer.Option(help="The engine's socket.")] = Path("/var/run/docker.sock"),
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is served.")] = 8080,
+    node: Annotated[bool, typer.Option("--node", help="Tell what the CPUs do that this may run on, too.")] = False,
 ) -> None:
     """Serve CPU, memory and threads of Compose's containers as cAdvisor does, as the engine tells them."""
     registry = CollectorRegistry()
     registry.register(ContainerFigures(engine))
+    if node:
+        registry.register(NodeCpus())
     start_http_server(port, registry=registry)
     signal.pause()
 
@@ -72,6 +79,24 @@ class ContainerFigures(Collector):
                 metric = metrics.setdefault(name, Metric(name, "As cAdvisor tells it", "unknown"))
                 metric.add_sample(name, labels | ({"cpu": "total"} if name == CPU else {}), value, timestamp=read_s)
         yield from metrics.values()
+
+
+class NodeCpus(Collector):
+    """`host_cpu_seconds_total` by CPU and mode, of the CPUs that this may run on."""
+
+    def __init__(self, proc: Path = PROC) -> None:
+        self._proc = proc
+
+    def collect(self) -> Iterator[Metric]:
+        spent, now = (
+            CounterMetricFamily("host_cpu_seconds", "As /proc/stat has it", labels=["cpu", "mode"]),
+            time.time(),
+        )
+        for cpu, jiffies in cpu_jiffies(self._proc).items():
+            if int(cpu) in os.sched_getaffinity(0):
+                for mode, value in zip(CPU_MODES, jiffies, strict=True):
+                    spent.add_metric([cpu, mode], value / CLOCK_TICKS, timestamp=now)
+        yield spent
 
 
 def container_figures(stats: Any, details: Any) -> dict[str, float | None]:

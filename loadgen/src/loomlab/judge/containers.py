@@ -1,7 +1,7 @@
 """What the containers and their processes took, the host too; and what a waiting request held in the one under test."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -22,7 +22,7 @@ from loomlab.judge.series import (
     shares_of,
     tool_cpu_seconds,
 )
-from loomlab.records.models import Container, Gc, HostLog
+from loomlab.records.models import Container, Gc, HostLog, HostSample
 from loomlab.records.raw import MemoryLog, about_number, platform_threads
 
 HEAP = "jvm_memory_used_bytes"
@@ -39,6 +39,8 @@ UNKNOWN = {
     "kernel": f"{TOO_FEW} threads or backend connections were kept for more",
 }
 """Why a part may not be known."""
+type Cpus = tuple[Sequence[HostSample], set[str] | None]
+"""What the CPUs did where a service ran, and which of them it had; None: all."""
 OUTSIDE = "Only the client's side is known: the lab does not run the service, so CPU, memory, threads and GC are not."
 
 
@@ -103,19 +105,21 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
 
 
 def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
-    metrics, request, samples = facts.metrics, facts.request, facts.host.samples
+    metrics, request = facts.metrics, facts.request
     compilers_s = partial(metrics.scraped_growth, "lab_jit_cpu_seconds_total")
     jit_s, (early_s, late_s) = compilers_s(facts.start, facts.end), (half.sum(compilers_s) for half in counted.halves())
     cpu_s = counted.sum(metrics.cpu_seconds)
     less_s = None if early_s is None or late_s is None else early_s - late_s
     quota_cpus = metrics.quota(request.name, facts.start, facts.end).cpus
-    cpu_lists = {
-        "approach": request.approach_cpus, "backend": request.backend_cpus, "load generator": request.generator_cpus,
-    }  # fmt: skip
-    shares = {part: shares_of(samples, parse_cpu_list(cpus), counted.spans) for part, cpus in cpu_lists.items()}
+    cpus = {
+        "approach": _cpus_of(facts, request.name, request.approach_cpus),
+        "backend": _cpus_of(facts, "backend", request.backend_cpus),
+        "load generator": (facts.host.samples, parse_cpu_list(request.generator_cpus)),
+    }
+    shares = {part: shares_of(*own, counted.spans) for part, own in cpus.items()}
     own = shares["approach"]
     needed = own.busy + own.interrupts + own.steal if own else None
-    apart = [sample.time - sample.monotonic for sample in samples if sample.monotonic is not None]
+    apart = [sample.time - sample.monotonic for sample in facts.host.samples if sample.monotonic is not None]
     return {
         "cpu_seconds": cpu_s,
         "cpus_used": ratio(cpu_s, counted.seconds),
@@ -128,14 +132,34 @@ def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
         "foreign_cpu_share": _foreign_share(facts, counted, own) if own else None,
         "steal_shares": {part: share.steal for part, share in shares.items() if share} if own else None,
         "stolen_of_needed": (ratio(own.steal, needed) or 0.0) if own else None,
-        "host_sampled": bool(samples),
+        "host_sampled": bool(facts.host.samples),
         "clock_step_s": max(max(apart) - min(apart), facts.metrics.clock_off_s) if apart else None,
     }
+
+
+def _cpus_of(facts: Facts, service: str, cpus: str) -> Cpus:
+    """Of a node of its own a service has all."""
+    of_node = facts.metrics.node_samples(service)
+    if of_node is None:
+        return facts.host.samples, parse_cpu_list(cpus)
+    return [sample for sample in of_node if facts.start - 1 <= sample.time <= facts.end + 1], None
 
 
 def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float | None:
     """None where a container's CPU is not known, or may be of other CPUs; else a lower bound
     (docs/reference/verdict.md)."""
+    spent = [counted.sum(facts.metrics.node_cpu_seconds)]
+    if facts.metrics.node_samples() is None:
+        spent = _spent_on_own(facts, counted)
+    if None in spent:
+        return None
+    own = sum(seconds or 0.0 for seconds in spent) / shares.cpu_seconds
+    busy = shares.busy if own <= shares.busy + COUNTED_APART else shares.busy + shares.interrupts
+    return max(busy - own, 0.0)
+
+
+def _spent_on_own(facts: Facts, counted: Counted) -> list[float | None]:
+    """CPU seconds of the containers that have CPUs of the approach's."""
     request = facts.request
     every = {name for sample in facts.host.samples for name in sample.cpus}
     own_cpus = parse_cpu_list(request.approach_cpus) or every
@@ -156,11 +180,7 @@ def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float |
         if cpus & own_cpus:
             of_service = partial(facts.metrics.cpu_seconds, service=service)
             spent.append(counted.sum(of_service) if cpus <= own_cpus else None)
-    if None in spent:
-        return None
-    own = sum(seconds or 0.0 for seconds in spent) / shares.cpu_seconds
-    busy = shares.busy if own <= shares.busy + COUNTED_APART else shares.busy + shares.interrupts
-    return max(busy - own, 0.0)
+    return spent
 
 
 def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
@@ -177,13 +197,13 @@ def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
         "backend_metrics_missing_ratio": metrics.missing_ratio("backend", *around),
     }
     if facts.request.foreign and not facts.request.outside:  # whose companions are on the backend's CPUs
-        return figures | _limits(facts, "backend", "backend", facts.request.backend_cpus)
+        return figures | _limits(facts, "backend", "backend", _cpus_of(facts, "backend", facts.request.backend_cpus))
     if not facts.endpoint.backend_calls:
         return figures
     calm_until = min([counted.spans[-1][1], *(start + hang.at_s for hang in facts.request.hangs)])
     mean_ms, p99_ms = metrics.backend_lateness_ms([(begin, min(end, calm_until)) for begin, end in counted.spans])
     return figures | {
-        **_limits(facts, "backend", "backend", facts.request.backend_cpus),
+        **_limits(facts, "backend", "backend", _cpus_of(facts, "backend", facts.request.backend_cpus)),
         "backend_loop_full": metrics.backend_loop_full_share(start, end),
         "backend_lateness_mean_ms": mean_ms,
         "backend_lateness_p99_ms": p99_ms,
@@ -195,7 +215,7 @@ def _database(facts: Facts, counted: Counted) -> dict[str, Any]:
         return {}
     connections, most = facts.metrics.database_connections(facts.start, facts.end)
     return {
-        **_limits(facts, "database", "database", facts.request.backend_cpus),
+        **_limits(facts, "database", "database", _cpus_of(facts, "database", facts.request.backend_cpus)),
         "database_connections": connections,
         "database_most_connections": most,
         "database_checkpoints": facts.metrics.checkpoints(counted.spans[0][0], counted.spans[-1][1]),
@@ -212,7 +232,7 @@ def _generator(facts: Facts, counted: Counted) -> dict[str, Any]:
     )
     return {
         "generators_apart": facts.apart,
-        **_limits(facts, "generator", "loadgen", facts.request.generator_cpus),
+        **_limits(facts, "generator", "loadgen", (facts.host.samples, parse_cpu_list(facts.request.generator_cpus))),
         "waits_told": any(sample.tool_waits for samples in each for sample in samples),
         "generator_wait_mean_ms": wait_mean_ms,
         "generator_wait_p99_ms": wait_p99_ms,
@@ -250,10 +270,10 @@ def _outside(facts: Facts, counted: Counted) -> dict[str, Any]:
     }
 
 
-def _limits(facts: Facts, prefix: str, service: str, cpus: str) -> dict[str, Any]:
+def _limits(facts: Facts, prefix: str, service: str, cpus: Cpus) -> dict[str, Any]:
     quota = facts.metrics.quota(service, facts.start, facts.end)
     return {
-        f"{prefix}_cpus_full": cpus_full_share(facts.host.samples, parse_cpu_list(cpus)),
+        f"{prefix}_cpus_full": cpus_full_share(*cpus),
         f"{prefix}_throttled": quota.throttled,
         f"{prefix}_measured": quota.known,
     }

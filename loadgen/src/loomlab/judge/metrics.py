@@ -8,8 +8,9 @@ from typing import NamedTuple
 from loomlab.judge import series
 from loomlab.judge.limits import BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT
 from loomlab.judge.series import full_share
-from loomlab.records.models import Gc
-from loomlab.records.raw import MetricsLog, Series
+from loomlab.records.models import Gc, HostSample
+from loomlab.records.raw import CPU_MODES, MetricsLog, Series
+from loomlab.run.process import CLOCK_TICKS
 
 SCRAPED_S = 5.0  # so often the database is, by prometheus.yml
 
@@ -30,7 +31,7 @@ class Metrics:
         self._approach = approach
         log = record or MetricsLog()
         self._containers, self._own, self._backend = log.containers, log.approach, log.backend
-        self._database = log.database
+        self._database, self._nodes = log.database, log.nodes
         self.clock_off_s = log.clock_off_s
 
     def container(self, metric: str, service: str | None = None) -> list[Series]:
@@ -45,6 +46,27 @@ class Metrics:
     def cpu_seconds(self, start: float, end: float, service: str | None = None) -> float | None:
         """Of all containers of the service, as there may be several load generators."""
         return series.total(self._cpus(service or self._approach), start, end)
+
+    def node_cpu_seconds(self, start: float, end: float) -> float | None:
+        """Of all containers of the lab on the approach's node."""
+        own, every = self._told_by(), series.select(self._containers, "container_cpu_usage_seconds_total", cpu="total")
+        return series.total([one for one in every if one.labels.get("instance") in own], start, end)
+
+    def node_samples(self, service: str | None = None) -> list[HostSample] | None:
+        """What the CPUs of the service's node did; None where no exporter tells of a node."""
+        if not self._nodes:
+            return None
+        own, moments = self._told_by(service), defaultdict[float, dict[str, list[int]]](dict)
+        for one in self._nodes:
+            cpu, mode = (one.labels.get(name, "") for name in ("cpu", "mode"))
+            for time, seconds in one.samples if one.labels.get("instance") in own and mode in CPU_MODES else ():
+                columns = moments[time].setdefault(cpu, [0] * len(CPU_MODES))
+                columns[CPU_MODES.index(mode)] = round(CLOCK_TICKS * seconds)
+        return [HostSample(time=time, cpus=cpus, tool_threads={}) for time, cpus in sorted(moments.items())]
+
+    def _told_by(self, service: str | None = None) -> set[str | None]:
+        """Which exporters tell of the service's containers."""
+        return {one.labels.get("instance") for one in self._cpus(service or self._approach)}
 
     def missing_ratio(self, service: str, start: float, end: float) -> float:
         return series.missing_ratio(self._cpu(service, start, end), start, end)

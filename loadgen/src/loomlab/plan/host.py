@@ -74,17 +74,21 @@ def this_host(results: Path, root: Path = Path("/")) -> Host:
 
 
 def size_of(
-    name: str, host: Host, connections: int, folder: Path, together: int = 1, own_cpus: int | None = None
-) -> dict[str, str]:
-    """Compose's variables for each part's CPUs and memory: `auto`, for so many approaches together, or a file's."""
+    name: str, host: Host, connections: int, folder: Path, together: int = 1, own_cpus: int | None = None,
+    *, apart: bool = False,
+) -> dict[str, str]:  # fmt: skip
+    """Compose's variables for each part's CPUs and memory: `auto`, for so many approaches together, or a file's;
+    `apart`: this host is the load generator's alone."""
+    own = {"LOADGEN_CPUSET": _listed(sorted(host.cpu_order))} if apart else {}
     if name == "auto":
-        return auto_size(host, connections, together, own_cpus)
+        return auto_size(host, connections, together, own_cpus) | own
     if own_cpus:
         raise UsageError(f"CPUS={own_cpus} does not go with SIZE={name}, whose file has them: use SIZE=auto.")
-    size = dict(re.findall(r"^([A-Z_]+)=(.*)$", (folder / f"{name}.env").read_text(encoding="utf-8"), re.MULTILINE))
-    sets = [parse_cpu_list(value) or set() for key, value in size.items() if key.endswith("_CPUSET")]
+    size = dict(re.findall(r"^([A-Z_]+)=(.*)$", (folder / f"{name}.env").read_text(encoding="utf-8"), re.MULTILINE)) | own
+    here = {key: value for key, value in size.items() if key.startswith("LOADGEN") or not apart}
+    sets = [parse_cpu_list(value) or set() for key, value in here.items() if key.endswith("_CPUSET")]
     cpus = {int(cpu) for each in sets for cpu in each}
-    memory_mb = sum(memory_mb_of(value) for key, value in size.items() if key.endswith("_MEMORY"))
+    memory_mb = sum(memory_mb_of(value) for key, value in here.items() if key.endswith("_MEMORY"))
     cure = "use SIZE=auto, or a larger host"
     if lacking := cpus.difference(host.cpu_order):
         had = f"{host.cpus} ({_listed(sorted(host.cpu_order))})"

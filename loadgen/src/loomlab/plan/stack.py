@@ -10,8 +10,8 @@ from loomlab.basics.errors import UsageError
 
 type Keys = dict[str, Any]
 
-ROLE = re.compile(r"node\.labels\.loom-lab\.role\s*==\s*(approach|backend|load|monitor)")
-ANY_ROLE = "node.labels.loom-lab.role == approach, backend, load or monitor"
+ROLE = re.compile(r"node\.labels\.loom-lab\.role\s*==\s*(approach|backend|monitor)")
+ANY_ROLE = "node.labels.loom-lab.role == approach, backend or monitor"
 KEPT = {
     "cap_add", "cap_drop", "command", "configs", "entrypoint", "environment", "hostname", "image", "init", "logging",
     "read_only", "secrets", "stop_grace_period", "stop_signal", "sysctls", "tty", "ulimits", "user", "working_dir",
@@ -36,7 +36,7 @@ RESTARTS = {"no": "none", "always": "any", "unless-stopped": "any", "on-failure"
 CHECKS = {"disable", "interval", "retries", "start_interval", "start_period", "test", "timeout"}
 MOUNT_OPTIONS = {"bind": {"create_host_path"}, "volume": {"nocopy"}}
 """Of the kinds of mounts; a swarm makes no folder on a node."""
-OF_FILE = {"volumes": {"name", "external"}, "configs": {"name", "file"}, "secrets": {"name", "file"}}
+OF_FILE = {"volumes": {"name"}, "configs": {"name", "file"}, "secrets": {"name", "file"}}
 """What a file has beside services and networks."""
 
 
@@ -55,21 +55,25 @@ class Stack:
             yield f"{folder} must be on the node of {', '.join(services)}."
 
 
-def stack_of(model: Mapping[str, Any]) -> Stack:
-    """Of all services of the model; raises UsageError for a key or a value that a swarm would not apply."""
+def stack_of(model: Mapping[str, Any], root: str = "", images: Mapping[str, str] | None = None) -> Stack:
+    """Of all services of the model, of the lab in `root` on the manager; `images` are IDs by name, of which no node can
+    have others. Raises UsageError for a key or a value that a swarm would not apply."""
     told = _known("the model", model, {"name", "services", "networks", *OF_FILE})
     file, lost, folders = dict[str, Keys](services={}, networks={}), dict[str, list[str]](), dict[str, list[str]]()
     for name, one in told["services"].items():
         service = _known(name, one, KEPT | CHANGED | OF_COMPOSE | LOST.keys())
+        if service.get("environment", {}).get("LAB_TRANSPORT") == "epoll":
+            raise UsageError(f"{name} has TRANSPORT=epoll, a library that it cannot run from /tmp there: use nio.")
         swarms = file["services"][name] = _service(name, told["name"], service)
+        swarms["labels"]["com.docker.compose.project.working_dir"] = root
+        swarms["image"] = (images or {}).get(service["image"], service["image"])
         for key in LOST.keys() & service.keys():
             if service[key] and (key != "tmpfs" or any(":" in path for path in service[key])):
                 lost.setdefault(key, []).append(name)
         for folder in dict.fromkeys(mount["source"] for mount in swarms["volumes"] if mount["type"] == "bind"):
             folders.setdefault(folder, []).append(name)
     for name, one in told.get("networks", {}).items():
-        network = _known(f"the network {name}", one or {}, {"name", "internal"})
-        file["networks"][name] = network | {"driver": "overlay", "attachable": True}
+        file["networks"][name] = _known(f"the network {name}", one or {}, {"name", "external"})
     for kind, keys in OF_FILE.items():
         file[kind] = {name: _known(f"{name} of {kind}", one or {}, keys) for name, one in told.get(kind, {}).items()}
     return Stack(file, lost, folders)
@@ -89,8 +93,8 @@ def _service(name: str, project: str, told: Keys) -> Keys:
 
 
 def _deploy(name: str, deploy: Keys, restart: str) -> Keys:
-    """With the role of its node, or a global mode; a load generator ends by itself. A swarm restarts what ends, unless
-    told not to. Names lead to containers, for virtual addresses need IPVS."""
+    """With the role of its node, or a global mode. A swarm restarts what ends, unless told not to. Names lead to
+    containers, for virtual addresses need IPVS."""
     told = _known(f"{name}'s deploy", deploy, {"mode", "placement", "resources"})
     limits = _known(f"{name}'s resources", told.get("resources", {}), {"limits"}).get("limits", {})
     limits = _known(f"{name}'s limits", limits, {"cpus", "memory", "pids"})
@@ -103,7 +107,7 @@ def _deploy(name: str, deploy: Keys, restart: str) -> Keys:
     if condition not in RESTARTS:
         raise UsageError(f"{name} has restart: {restart}, which no swarm takes: use one of {', '.join(RESTARTS)}.")
     return {
-        "mode": "replicated-job" if roles == ["load"] else mode,
+        "mode": mode,
         "endpoint_mode": "dnsrr",
         "placement": {"constraints": placed},
         "resources": {"limits": limits | ({"cpus": str(limits["cpus"])} if "cpus" in limits else {})},

@@ -64,7 +64,7 @@ def variable(
     name: str, verbs: Sequence[str], meaning: str, default: str, example: str, value: Any = None, **limits: Any
 ) -> Any:
     """The field of a variable; the model has `value` without it."""
-    handed_on = name == "SEED" or ("up" in verbs and verbs is not STARTING)
+    handed_on = name == "SEED" or ("up" in verbs and "finish" not in verbs)
     VARIABLES[name] = Variable(name, example, " ".join(verbs), default, meaning, handed_on)
     return Field(value, alias=name, **limits)
 
@@ -274,6 +274,11 @@ class Asked(Record):
         "MARGIN", MEASURING, "equivalence margin, a share", "{margins}", "0.05", ge=0.01, le=0.5
     )
     warmup_cap_s: Seconds | None = variable("WARMUP_CAP", REPRODUCING, "the longest warm-up", "{warmup}", "120s")
+    lab: Literal["compose", "swarm"] = variable(
+        "LAB", (*STARTING, "down", "clean"),
+        "`compose`: this host; `swarm`: [the nodes of a swarm](../how-to/hosts.md#several-hosts)", "`compose`", "swarm",
+        "compose",
+    )  # fmt: skip
     prometheus_port: Port = variable("PROMETHEUS_PORT", STARTING, "Prometheus' port on 127.0.0.1", "{env}", "19090")
     grafana_port: Port = variable("GRAFANA_PORT", STARTING, "Grafana's port", "{env}", "13000")
     results_port: Port = variable("RESULTS_PORT", STARTING, "port of `results/`", "{env}", "19080")

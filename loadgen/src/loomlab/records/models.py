@@ -131,7 +131,7 @@ class Container(BaseModel):
 
     restart_count: int = Field(validation_alias="RestartCount")
     running: bool = Field(validation_alias=AliasPath("State", "Running"))
-    oom_killed: bool = Field(validation_alias=AliasPath("State", "OOMKilled"))
+    oom_killed: bool | None = Field(None, validation_alias=AliasPath("State", "OOMKilled"))  # no swarm tells it
     exit_code: int | None = Field(None, validation_alias=AliasPath("State", "ExitCode"))
     started_at: AwareDatetime = Field(validation_alias=AliasPath("State", "StartedAt"))
     finished_at: AwareDatetime = Field(NEVER, validation_alias=AliasPath("State", "FinishedAt"))

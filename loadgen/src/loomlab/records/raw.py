@@ -187,6 +187,10 @@ class Series:
     samples: Annotated[tuple[tuple[float, float], ...], Finite] = Field(validation_alias="values")
 
 
+CPU_MODES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+"""A CPU's columns in /proc/stat (proc_stat(5)); those beyond are guest time, which is in user already."""
+
+
 class MetricsLog(BaseModel):
     """raw/metrics.json, of which more is kept than is read."""
 
@@ -194,4 +198,5 @@ class MetricsLog(BaseModel):
     approach: list[Series] = []
     backend: list[Series] = []
     database: list[Series] = []
+    nodes: list[Series] = []  # what the CPUs did of each node of a swarm
     clock_off_s: Moment = 0  # by so much the load generator's clock differed from that of the samples, at least

@@ -16,7 +16,7 @@ from typing import Any
 from loomlab.basics.errors import CannotMeasureError, ParseError
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users
 from loomlab.records.models import HostSample, StopReason, ToolRun
-from loomlab.records.raw import Burst, BurstPhase
+from loomlab.records.raw import CPU_MODES, Burst, BurstPhase
 from loomlab.records.requestlog import latency_figures
 from loomlab.run.console import TICK_S, Stop
 from loomlab.run.management import Management
@@ -33,8 +33,7 @@ LONGEST_DRAIN_S = 120  # one pinned carrier serves 200 requests of 300 ms in a m
 PROC = Path("/proc")
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 NETWORK_COUNTERS = ("TCPSynRetrans", "ActiveOpens")
-USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL = range(8)
-"""A CPU's columns in /proc/stat (proc_stat(5)); those beyond are guest time, which is in user already."""
+USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL = range(len(CPU_MODES))
 
 
 def begun(command: list[str], output: Path, **pipes: int) -> subprocess.Popen[bytes]:

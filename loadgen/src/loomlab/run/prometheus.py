@@ -174,6 +174,7 @@ class Prometheus:
             "approach": f'{{__name__=~"{OWN_METRICS}",service="{approach}"}}',
             "backend": f'{{__name__=~"{OWN_METRICS}",service="backend"}}',
             "database": '{job="database"}',
+            "nodes": '{job="cadvisor",__name__="host_cpu_seconds_total"}',
         }
         record: dict[str, Any] = {"start": start, "end": end, "fetched": now, "error": None}
         for name, selector in selectors.items():
