@@ -279,7 +279,8 @@ def _no_room(work: Work, host: Host, lab: Lab, pairs: Sequence[tuple[str, str]])
     if work.endpoint.backend_calls and files > min(host.open_files, PORTS):
         fact = f"the backend would need {files} connections and files for two approaches, and the limit is"
         yield f"{fact} {min(host.open_files, PORTS)}: lower CONCURRENCY"
-    sizes = (size_of(work.asked.size, host, most, lab.sizes, count) for count in (1, 2))
+    apart = work.asked.lab == "swarm"
+    sizes = (size_of(work.asked.size, host, most, lab.sizes, count, apart=apart) for count in (1, 2))
     alone, both = (memory_mb_of(size["APPROACH_MEMORY"]) for size in sizes)
     if both < alone or ((lab.sizes / f"{work.asked.size}.env").exists() and both + alone > host.memory_mb):
         need = f"two approaches of {alone} MB need more than this host's {host.memory_mb} MB"
