@@ -37,14 +37,15 @@ start_services() { # [--wait] SERVICES...: those that have ended anew
   for name in "$@"; do [ -n "$(tasks_of "$name" '{{.ID}}' --filter desired-state=running)" ] || remove_services "$name"; done
   said=$(docker stack deploy --resolve-image never --compose-file - "$STACK" <<<"$stack" 2>&1) ||
     { say "could not start $*: ${said##*$'\n'}" && return 1; }
-  [ -z "$wait" ] || wait_for Running "$@"
+  [ -z "$wait" ] || wait_for "$@"
 }
 
 tasks_of() { docker service ps --no-trunc --format "$2" "${@:3}" "${STACK}_$1" 2>/dev/null; } # SERVICE FORMAT [OPTIONS...]
-wait_for() { # STATES SERVICES...: until each of their tasks is in one of these; a task runs once it is healthy
+wait_for() { # SERVICES...: until each of their tasks runs, which it does once it is healthy
   local deadline=$((SECONDS + START_CAP_S)) service states fault
-  for service in "${@:2}"; do
-    until states=$(tasks_of "$service" '{{.CurrentState}}') && [ -n "$states" ] && ! grep -qvE "^($1) " <<<"$states"; do
+  for service in "$@"; do
+    until states=$(tasks_of "$service" '{{.CurrentState}}' --filter desired-state=running) && [ -n "$states" ] &&
+      ! grep -qv "^Running " <<<"$states"; do
       fault=$(tasks_of "$service" '{{.Node}} {{.Error}}' | grep -m 1 ' .' || true)
       [ -z "$fault" ] && [ $SECONDS -lt $deadline ] && sleep 0.5 ||
         { say "could not start $service: ${fault:-$states after $START_CAP_S s}" && return 1; }
@@ -73,7 +74,7 @@ remove_services() { # [--volumes] SERVICES...: with the volumes of theirs that h
 remove_containers() { # services, on whichever node, or containers of this one; until they are gone
   local tasks deadline=$((SECONDS + END_CAP_S))
   [ $# -gt 0 ] || return 0
-  tasks=$(docker service ps --no-trunc --quiet "$@" 2>/dev/null || true)
+  tasks=$(docker service ps --no-trunc --quiet --filter desired-state=running "$@" 2>/dev/null || true)
   docker rm --force --volumes "$@" >/dev/null 2>&1 || true
   docker service rm "$@" >/dev/null 2>&1 || true
   while [ -n "$tasks" ] && [ $SECONDS -lt $deadline ] &&

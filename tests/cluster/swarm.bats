@@ -67,7 +67,7 @@ nothing_is_left() {
 {{index .HostConfig.Sysctls "net.core.somaxconn"}} {{.HostConfig.ReadonlyRootfs}} {{.HostConfig.CapDrop}}' "$id")
   [ "$limits" = $'1610612736 40000\n16384 true [ALL]' ]
   on approach docker kill "$id"
-  run lab wait_for Complete $APPROACH
+  run lab wait_for $APPROACH
   [[ $status -eq 1 && $output == *"non-zero exit (137)"* ]]
   lab keep_container "${COMPOSE_PROJECT_NAME}_$APPROACH" "$BATS_TEST_TMPDIR" x
   [ "$(json '.[0] | "\(.State.Running) \(.State.ExitCode) \(.HostConfig.Memory)"' "$BATS_TEST_TMPDIR/container.json")" = "false 137 1610612736" ]
