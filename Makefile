@@ -41,7 +41,7 @@ capacity: ## How much each holds: SLO='p99<1200ms,errors<0.1%'; 2 h
 	@bin/run capacity
 
 .PHONY: flip
-flip: ## Switch from A to B, and when not: RATE=200 SLO= A= B=; 1 to 2 h
+flip: ## Switch from A to B, and when not: RATE=200 SLO= A= B=; 1-2 h
 	@bin/run flip
 
 .PHONY: scenarios scenario

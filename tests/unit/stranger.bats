@@ -121,17 +121,17 @@ resuming() {
 @test "what a folder of results would have the shell do is not done, however it says it" {
   local line ran=$BATS_TEST_TMPDIR/ran
   stubbed_lab
-  stub docker "echo \"\$*\" >>$LAB/asked; case \"\$*\" in *' loom-lab/loadgen resume '*)
+  stub docker "echo \"\$*\" >>$CHECKOUT/asked; case \"\$*\" in *' loom-lab/loadgen resume '*)
     printf '%s\n' LAB_EXPERIMENT=gift EXPECTED_S=1 LONGEST_S=1 BACKEND_WARMUP_S=0 NOTE= APPROACHES=a \"\$LINE\" 'run 1-a a GC=g1' ;;
     esac"
-  mkdir -p "$LAB/results/gift/runs"
-  echo "touch $ran" | tee "$LAB/results/gift/rc" "$LAB/results/gift/.again" "$LAB/results/gift/docker" >"$LAB/results/gift/engine.json"
-  chmod +x "$LAB/results/gift/docker"
-  for line in "BASH_ENV=$LAB/results/gift/rc" "ENV=$LAB/results/gift/rc" "PATH=$LAB/results/gift:$PATH" "GC=g1;touch $ran" \
+  mkdir -p "$CHECKOUT/results/gift/runs"
+  echo "touch $ran" | tee "$CHECKOUT/results/gift/rc" "$CHECKOUT/results/gift/.again" "$CHECKOUT/results/gift/docker" >"$CHECKOUT/results/gift/engine.json"
+  chmod +x "$CHECKOUT/results/gift/docker"
+  for line in "BASH_ENV=$CHECKOUT/results/gift/rc" "ENV=$CHECKOUT/results/gift/rc" "PATH=$CHECKOUT/results/gift:$PATH" "GC=g1;touch $ran" \
     "GC=\$(touch $ran)" "PROMPT_COMMAND=touch $ran" "run 1-a a[\$(touch $ran)] GC=g1" $'NOTE=a\nBASH_ENV=rc' "EXPECTED_S=a[\$(touch $ran)]"; do
-    LINE=$line RESUME=gift run "$LAB/bin/run" finish
+    LINE=$line RESUME=gift run "$CHECKOUT/bin/run" finish
     [ "$status" -eq 4 ] && [ ! -e "$ran" ] || { echo "$line: exit $status: $output"; return 1; }
-    [ -z "$(grep -E ' (up|run|rm) ' "$LAB/asked" | grep -v 'loom-lab/loadgen ')" ] || { echo "$line"; cat "$LAB/asked"; return 1; }
+    [ -z "$(grep -E ' (up|run|rm) ' "$CHECKOUT/asked" | grep -v 'loom-lab/loadgen ')" ] || { echo "$line"; cat "$CHECKOUT/asked"; return 1; }
   done
 }
 
