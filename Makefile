@@ -130,7 +130,7 @@ bench-healthy: ## How often undisturbed runs are valid, by tool: TRIES=3; 1.5 h
 	@tests/benchmarks/healthy
 bench-floor: ## An approach against itself, in turn: TRIES=12; 4 h
 	@tests/benchmarks/slices
-bench-internals: ## CPU per request by style, and by settings of server, client, JVM; 6 h
+bench-internals: ## CPU per request by style, server, client and JVM; 6 h
 	@tests/benchmarks/internals
 bench-wait: ## What a wait costs without HTTP; minutes
 	@tests/benchmarks/waiting/run
