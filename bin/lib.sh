@@ -155,5 +155,6 @@ check_checkout() { # what the lab writes can be written, and what containers sha
 }
 
 [[ ${LAB:=compose} =~ ^(compose|swarm)$ ]] || die "$BAD_REQUEST" "LAB=$LAB is neither compose nor swarm: use one of them."
+# shellcheck source=bin/compose_lab.sh
 . "$LAB_ROOT/bin/${LAB}_lab.sh"
 . "$LAB_ROOT/bin/lock.sh"

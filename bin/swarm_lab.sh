@@ -10,7 +10,7 @@ find_metrics() { :; }
 files_of_lab() { [ -n "${TARGET:-}" ] || echo ":$LAB_ROOT/compose.engine.yaml:$LAB_ROOT/compose.swarm.yaml"; }
 
 # stack_of SERVICES...: what the swarm takes of them, with their images by ID, lest a node has others of that name.
-# shellcheck disable=SC2086  # one word an image
+# shellcheck disable=SC2046,SC2086  # one word an image
 stack_of() {
   local model images ids
   model=$(compose --profile '*' config --format json "$@") && images=$(compose --profile '*' config --images "$@" | sort -u) || return

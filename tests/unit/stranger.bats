@@ -131,7 +131,7 @@ resuming() {
     "GC=\$(touch $ran)" "PROMPT_COMMAND=touch $ran" "run 1-a a[\$(touch $ran)] GC=g1" $'NOTE=a\nBASH_ENV=rc' "EXPECTED_S=a[\$(touch $ran)]"; do
     LINE=$line RESUME=gift run "$CHECKOUT/bin/run" finish
     [ "$status" -eq 4 ] && [ ! -e "$ran" ] || { echo "$line: exit $status: $output"; return 1; }
-    [ -z "$(grep -E ' (up|run|rm) ' "$CHECKOUT/asked" | grep -v 'loom-lab/loadgen ')" ] || { echo "$line"; cat "$CHECKOUT/asked"; return 1; }
+    ! grep -E ' (up|run|rm) ' "$CHECKOUT/asked" | grep -qv 'loom-lab/loadgen ' || { echo "$line"; cat "$CHECKOUT/asked"; return 1; }
   done
 }
 
