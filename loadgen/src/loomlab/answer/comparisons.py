@@ -26,7 +26,7 @@ from loomlab.tools.known import tool
 MEDIAN = 50
 DECLARED = {"controlled", "settings"}
 SHIFT_LIMIT = 0.04  # from the first half of the slices to the second: it moves the block's ratio by half of that
-MOST_VARIANCE = 1  # of what was measured
+MOST_VARIANCE = 1  # of log ratios: a deviation of e between blocks is no measurement
 MOST_SWEEPS = 10  # the newest, that tell what the host shows
 
 

@@ -173,8 +173,7 @@ def resume_experiment(name: str, results: Path = RESULTS, owner: Owner = "") -> 
 
 
 def _show(folder: Path, summary: Summary) -> None:
-    """Prints the table, and writes the report of runs; what was measured does not depend on that, whatever fails
-    there."""
+    """Prints the table and writes the report; what was measured does not depend on that, whatever fails there."""
     console = Console()
     show(summary, Console(width=min(console.width, WIDEST_TABLE) if console.is_terminal else WIDEST_TABLE))
     try:

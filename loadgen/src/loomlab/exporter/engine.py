@@ -88,10 +88,8 @@ class NodeCpus(Collector):
         self._proc = proc
 
     def collect(self) -> Iterator[Metric]:
-        spent, now = (
-            CounterMetricFamily("host_cpu_seconds", "As /proc/stat has it", labels=["cpu", "mode"]),
-            time.time(),
-        )
+        spent = CounterMetricFamily("host_cpu_seconds", "As /proc/stat has it", labels=["cpu", "mode"])
+        now = time.time()
         for cpu, jiffies in cpu_jiffies(self._proc).items():
             if int(cpu) in os.sched_getaffinity(0):
                 for mode, value in zip(CPU_MODES, jiffies, strict=True):

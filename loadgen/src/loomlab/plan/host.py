@@ -84,9 +84,8 @@ def size_of(
         return auto_size(host, connections, together, own_cpus) | own
     if own_cpus:
         raise UsageError(f"CPUS={own_cpus} does not go with SIZE={name}, whose file has them: use SIZE=auto.")
-    size = (
-        dict(re.findall(r"^([A-Z_]+)=(.*)$", (folder / f"{name}.env").read_text(encoding="utf-8"), re.MULTILINE)) | own
-    )
+    text = (folder / f"{name}.env").read_text(encoding="utf-8")
+    size = dict(re.findall(r"^([A-Z_]+)=(.*)$", text, re.MULTILINE)) | own
     here = {key: value for key, value in size.items() if key.startswith("LOADGEN") or not apart}
     sets = [parse_cpu_list(value) or set() for key, value in here.items() if key.endswith("_CPUSET")]
     cpus = {int(cpu) for each in sets for cpu in each}

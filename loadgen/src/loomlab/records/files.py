@@ -17,9 +17,8 @@ from pydantic_core import ErrorDetails, from_json
 
 from loomlab.basics.errors import ParseError, UsageError
 
-NAME = (
-    r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$"  # of a file or a service: one word to a shell, and no way out of its folder
-)
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$"
+"""Of a file or a service: one word to a shell, and no way out of its folder."""
 Name = Annotated[str, Field(pattern=NAME)]
 Margin = Annotated[float, Field(ge=0.01, le=0.5)]  # of equivalence, a share
 Moment = Annotated[float, Field(ge=0, le=1e11)]  # epoch seconds, up to the year 5138
