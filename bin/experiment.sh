@@ -39,7 +39,6 @@ begin_experiment() {
   STARTED=$(outside || printf '%s\n' prometheus cadvisor $(behind) | grep -vxF "$up" | paste -sd' ' - || true)
   [ -z "$STOPPED" ] || stop_services $STOPPED || exit "$HOST_CANNOT"
   [ -z "${LAB_DATABASE:-}" ] || remove_services --volumes database || exit "$HOST_CANNOT"
-  write_engine_facts || exit "$LAB_FAILED"
   export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
   runs=$(cut -d' ' -f1 <<<"$RUNS" | tr , '\n' | grep -c . || true)
   say "experiment $LAB_EXPERIMENT: $runs runs ($(services_of_plan | paste -sd, - | sed 's/,/, /g'))," \
@@ -47,6 +46,7 @@ begin_experiment() {
   [ -z "$RECORDED" ] || docker run --rm --network none --user 0 --volume "$RECORDINGS:/jfr" --entrypoint chmod loom-lab/loadgen 1777 /jfr
   # Before the approach: of two that start at the same time, each may create the network.
   start_beside || exit "$HOST_CANNOT"
+  write_engine_facts || exit "$LAB_FAILED"
   ready_beside_the_approach &
   BACKGROUND=$!
 }

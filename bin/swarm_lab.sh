@@ -117,11 +117,29 @@ left_behind() {
     of_service com.docker.compose.service)|$(of_service loom-lab.results)" 2>/dev/null || true
 }
 
-nodes_of_lab() { # for engine.json
+listed_nodes() {
   docker node ls --quiet | xargs docker node inspect --format '{"name": {{json .Description.Hostname}}, "role": {{
     json (index .Spec.Labels "loom-lab.role")}}, "architecture": {{json .Description.Platform.Architecture}}, "nano_cpus": {{
     .Description.Resources.NanoCPUs}}, "memory_bytes": {{.Description.Resources.MemoryBytes}}, "engine": {{
     json .Description.Engine.EngineVersion}}}' | sort | paste -sd, -
+}
+of_nodes() { wait_for cadvisor && in_loadgen --rm -T loadgen "$@" <<<"[$(listed_nodes)]"; } # COMMAND...
+nodes_of_lab() { of_nodes nodes 2>/dev/null; }                                               # for engine.json
+check_nodes() { # by exporters, which are started for it where the lab is not up
+  local up said kind name what cure options=() role service image digest
+  up=$(services_up)
+  for service in backend prometheus $(approaches); do
+    case $service in backend) role=backend ;; prometheus) role=monitor ;; *) role=approach ;; esac
+    image=$(compose --profile '*' config --images "$service" | sed -n 1p)
+    ! digest=$(docker image inspect --format '{{.Id}}' "$image" 2>/dev/null) || options+=(--image "$role=$image=$digest")
+  done
+  if said=$({ grep -qx cadvisor <<<"$up" || start_services cadvisor; } 2>&1 &&
+    of_nodes check-nodes --files $FLAGSHIP_FILES --threads $FLAGSHIP_THREADS ${options[@]+"${options[@]}"} 2>&1); then
+    while IFS=$'\t' read -r kind name what cure; do $kind "$name" "$what" ${cure:+"$cure"}; done <<<"$said"
+  else
+    fails nodes "${said##*$'\n'}" "each needs this engine's loom-lab/loadgen: docker save loom-lab/loadgen | ssh NODE docker load"
+  fi
+  grep -qx cadvisor <<<"$up" || { remove_services cadvisor && remove_networks; }
 }
 check_containers() { # of bin/doctor: that each role has one node that can run it, and all are of one architecture
   local role nodes kinds
@@ -137,4 +155,5 @@ check_containers() { # of bin/doctor: that each role has one node that can run i
   done
   kinds=$(docker node ls --quiet | xargs docker node inspect --format '{{.Description.Platform.Architecture}}' | sort -u | paste -sd' ' -)
   [[ $kinds != *" "* ]] && fine architecture "$kinds" || fails architectures "$kinds" "use nodes of one, for which images are built"
+  [ -z "$(image_id loadgen)" ] && caveat nodes "not asked, because the load generator's image is not here" "run bin/prepare" || check_nodes
 }

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from loomlab.answer.figures import CPU, MEMORY, P99, PARTS, RSS, THREADS, THROUGHPUT, Figure, measured_figures
 from loomlab.answer.loads import load_groups
-from loomlab.answer.text import Remark, host_line, stretch_lines
+from loomlab.answer.text import Remark, host_lines, stretch_lines
 from loomlab.basics.format import counted, number, percent
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Summary
@@ -126,7 +126,8 @@ def page(experiments: Mapping[str, Experiment]) -> str:
         said = [*opening.found, *unclear, *opening.more] if compared else opening.more
         of_runs = (f"{one.verdict or 'every run'}: {_found(one)}" for one in caveats.of_runs if one.verdict != "valid")
         doubts = dict.fromkeys([*caveats.whole, *_dropped(experiment), *caveats.host, *of_runs])
-        lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host_line(summary.environment)}"]
+        host = " ".join(host_lines(summary.environment))
+        lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host}"]
         lines += [f"{caveats.counts} [Summary](measured/{name}.json.gz).", ""]
         lines += [f"- {sentence}" for sentence in (*said, *doubts, *stretch_lines(summary.runs))]
         lines += ["", *table_of(experiment.rows, [one for one in SHOWN if one in measured_figures(experiment.runs)])]

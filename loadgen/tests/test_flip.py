@@ -85,6 +85,18 @@ def test_a_side_that_alone_keeps_up_is_the_answer(tmp_path: Path) -> None:
         assert any(line.startswith("Not resolved at slow answers") for line in lines)
 
 
+def test_a_side_that_alone_holds_any_rate_is_the_answer(tmp_path: Path) -> None:
+    for side, word in ((A, "Switch"), (B, "Do not")):
+        search, order = searched(tmp_path / side, 1.0)
+        runs = [run for run in search.runs if run.capacity or run.approach != side]
+        for run in runs:
+            if run.capacity and run.approach == side:
+                run.capacity.rps = None
+        found = {"capacity": (search.model_copy(update={"runs": runs}), order)}
+        lines = flip_lines({"normal": measured(tmp_path / f"{side}-normal")} | found, {})
+        assert any(line.startswith(f"**{word}**, at 80 % of what each holds: ") for line in lines)
+
+
 def test_a_margin_that_was_declared_is_that_of_memory_too(tmp_path: Path) -> None:
     summary, order = measured(tmp_path)
     for run in summary.runs:

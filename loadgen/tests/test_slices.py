@@ -24,7 +24,7 @@ from loomlab.run.console import Progress, Stop
 from loomlab.run.management import Process
 from loomlab.run.measure import Measurement
 from loomlab.run.process import STEAL
-from loomlab.run.slices import LEFT_OUT_AGAIN, Gate, Pair, sides_in_turn
+from loomlab.run.slices import DISTURBED_AGAIN, LEFT_OUT_AGAIN, Gate, Pair, sides_in_turn
 from rawrun import APPROACH_CPU, BACKEND_CPU, RawRun, at, matrix, ramp
 
 SILENT = "import sys; [*sys.stdin]"
@@ -130,6 +130,32 @@ def test_each_side_keeps_its_own_slices_with_their_cost(tmp_path: Path, monkeypa
         assert partner != one.request.approach
 
 
+@pytest.mark.parametrize(("disturbed", "again"), [(2, [2, 0]), (99, [DISTURBED_AGAIN] * 2)], ids=["two", "all"])
+def test_a_slice_that_the_hypervisor_disturbed_is_made_again(
+    disturbed: int, again: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stolen = iter([0.06] * disturbed)
+    found = lambda *_: SimpleNamespace(stolen_of_needed=next(stolen, 0.05))  # noqa: E731
+    monkeypatch.setattr("loomlab.run.slices.shares_of", found)
+    sides, whole = run_pair(tmp_path, monkeypatch)
+
+    assert whole
+    logs = [SliceLog.model_validate_json(one.files.slices.read_text()) for one in sides]
+    assert [len(log.disturbed) for log in logs] == again
+    assert [(len(log.slices), log.again) for log in logs] == [(4, sum(again))] * 2
+    for log in logs:
+        assert not {one.started for one in log.disturbed} & {one.started for one in log.slices}
+
+
+def test_none_is_made_again_for_so_long_that_the_partners_connections_would_close(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loomlab.run.slices.shares_of", lambda *_: SimpleNamespace(stolen_of_needed=0.06))
+    monkeypatch.setattr("loomlab.run.slices.LONGEST_SLICE_S", 0)
+    sides, _ = run_pair(tmp_path, monkeypatch)
+    assert [SliceLog.model_validate_json(one.files.slices.read_text()).again for one in sides] == [0, 0]
+
+
 def test_a_generator_that_dies_ends_slices_of_both_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sides, _ = run_pair(tmp_path, monkeypatch, deaf="11")
     assert [(one.kept[0][0].stopped_by, one.kept[0][0].exit_code) for one in sides] == [("slice", 3), ("slice", 0)]
@@ -164,9 +190,11 @@ def slice_of(begin: float, latency_s: float, cpu_s: float | None, **changes: flo
     return Slice(started=begin, ended=ended, requests=10 * WAVES, cpu_s=cpu_s, **plain)
 
 
-def figures(own: list[Slice], partners: list[Slice] | None = None, log: RequestLog | None = None) -> dict[str, Any]:
+def figures(
+    own: list[Slice], partners: list[Slice] | None = None, log: RequestLog | None = None, **more: Any
+) -> dict[str, Any]:
     """Of these slices; the partner's are alike."""
-    pair = SliceLog(partner="other", started=0, ended=0, slices=own, partners=partners or own)
+    pair = SliceLog(partner="other", started=0, ended=0, slices=own, partners=partners or own, **more)
     known = log or log_of(*((one.started, (one.ended - one.started - 0.5) / (WAVES - 1)) for one in own))
     return slice_figures(pair, known, load_of(Closed(10, 1), 10), [0.0])[0]
 
@@ -185,6 +213,18 @@ def test_the_run_has_the_means_of_its_slices_without_first_and_last_waves_in_its
     assert fields["allocated_bytes_per_request"] == 100
     assert fields["threads_started"] == 0
     assert fields["lab_connections"] == 3 + 6 * 6
+    assert "tool_failure" not in fields
+
+
+def test_a_slice_that_was_made_again_is_in_no_figure() -> None:
+    own, disturbed = [slice_of(100.1, 1.0, 5.0), slice_of(200, 1.0, 5.0)], slice_of(95.5, 1.0, 50.0)
+    every = log_of((95.5, 1.0), (100.1, 1.0), (200, 1.0))
+
+    fields = figures(own, log=every, disturbed=[disturbed], again=1)
+
+    assert [one.requests for one in fields["slices"]] == [50, 50]
+    assert fields["cpu_ms_per_request"] == pytest.approx(100)
+    assert fields["lab_connections"] == 3 + 6 * 5
     assert "tool_failure" not in fields
 
 

@@ -84,10 +84,14 @@ def _runs(summary: Summary) -> list[Run]:
 
 def _cells(summary: Summary, order: Order, first: str, second: str) -> list[Cell]:
     """Of a search: capacity itself, and the other figures at that share of it. By Holm's correction for all of them."""
-    keep_up = [_keeps_up([run for run in _runs(summary) if run.approach == name]) for name in (first, second)]
-    if {*keep_up} == {True, False}:
-        alone, word = (first, STAY) if keep_up[0] else (second, SWITCH)
-        return [Cell(THROUGHPUT, f"that only {alone} keeps up", word)]
+    for figure, carries, runs in (
+        (CAPACITY, _holds_any, summary.runs),
+        (THROUGHPUT, _keeps_up, _runs(summary)),
+    ):
+        of_sides = [carries([run for run in runs if run.approach == name]) for name in (first, second)]
+        if {*of_sides} == {True, False}:
+            alone, word = (first, STAY) if of_sides[0] else (second, SWITCH)
+            return [Cell(figure, f"that only {alone} has", word)]
     contrast, loads = Contrast(a=second, b=first, kind="settings", differs=[]), load_groups(summary.runs, order)
     searched = any(run.capacity for run in summary.runs)
     found = [
@@ -102,6 +106,12 @@ def _cells(summary: Summary, order: Order, first: str, second: str) -> list[Cell
         _cell(figure, one, summary.margin or CPU_MARGIN, resolved=bool(p < ERROR_RATE))
         for (figure, one), p in zip(found, p_holm, strict=True)
     ]
+
+
+def _holds_any(runs: Sequence[Run]) -> bool | None:
+    """Whether each search of a side found a rate that it holds, or none did; None: only some did, or none was made."""
+    found = {bool(run.capacity.rps) for run in runs if run.capacity and run.capacity.cut_off is None}
+    return found.pop() if len(found) == 1 else None
 
 
 def _keeps_up(runs: Sequence[Run]) -> bool | None:

@@ -95,8 +95,9 @@ def stretch_lines(runs: Sequence[Run]) -> list[str]:
     return lines("stretches.txt", runs=runs, fixed=fixed)
 
 
-def host_line(environment: Mapping[str, Any]) -> str:
-    return lines("host.txt", host=defaultdict(lambda: None, environment))[0]
+def host_lines(environment: Mapping[str, Any]) -> list[str]:
+    """The host, and nodes where there are several."""
+    return lines("host.txt", host=defaultdict(lambda: None, environment))
 
 
 def markdown(summary: Summary, opening: Sequence[str]) -> str:
@@ -110,7 +111,7 @@ def markdown(summary: Summary, opening: Sequence[str]) -> str:
         table=table_lines(HEADINGS, [cells(run) for run in summary.runs], TEXT_COLUMNS),
         notes=footnotes(summary),
         stretches=stretch_lines(summary.runs),
-        host=host_line(summary.environment),
+        host=host_lines(summary.environment),
     )
 
 
@@ -159,5 +160,5 @@ def show(summary: Summary, console: Console) -> None:
     console.print(f"\n{escape(_one_line(summary.experiment))}, started {summary.started or 'unknown'}", highlight=False)
     console.print(table)
     lines = (f"- {line}" for line in (*stretch_lines(summary.runs), *footnotes(summary, brief=True)))
-    for line in (*capacity_lines(summary.runs, summary.contrasts), *lines, host_line(summary.environment)):
+    for line in (*capacity_lines(summary.runs, summary.contrasts), *lines, *host_lines(summary.environment)):
         console.print(escape(_one_line(line)), highlight=False)

@@ -32,6 +32,8 @@ COMMANDS = {
     "claims": "cli.planning:show_claims",
     "keep-published": "cli.planning:keep_runs",
     "export-containers": "exporter.engine:export_containers",
+    "nodes": "exporter.nodes:tell_nodes",
+    "check-nodes": "exporter.nodes:check_nodes",
     "sees-containers": "exporter.engine:sees_containers",
     "serve-results": "show.server:serve_results",
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import re
 import signal
 import socket
@@ -15,11 +16,12 @@ from typing import Annotated, Any
 
 import typer
 from prometheus_client import CollectorRegistry, Metric, start_http_server
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.registry import Collector
 from pydantic_core import from_json
 
 from loomlab.basics.errors import CannotMeasureError, HostError
+from loomlab.plan.host import this_host
 from loomlab.records.raw import CPU_MODES
 from loomlab.run.process import CLOCK_TICKS, PROC, cpu_jiffies
 from loomlab.run.prometheus import Connection, LimitedSocket, UnreachableError, answered, asked, samples_of
@@ -34,6 +36,9 @@ DEFAULT_PERIOD_US = 100_000  # of CPU quotas that are given in CPUs (NanoCpus)
 CPU = "container_cpu_usage_seconds_total"  # cAdvisor tells this by CPU, too; the lab has the total only
 RSS, THREADS = "container_memory_rss", "container_threads"
 PAUSE_S, CAP_S = 0.5, 15
+NODE_PORT = 8081  # not the page that Prometheus asks each second
+THREAD_LIMITS = {"vm/max_map_count": 2, "kernel/pid_max": 1, "kernel/threads-max": 1}
+"""What a Java thread takes of each."""
 type Reading = tuple[dict[str, str], dict[str, float], float]
 """Labels, figures, and when they were read."""
 
@@ -41,13 +46,18 @@ type Reading = tuple[dict[str, str], dict[str, float], float]
 def export_containers(
     engine: Annotated[Path, typer.Option(help="The engine's socket.")] = Path("/var/run/docker.sock"),
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is served.")] = 8080,
-    node: Annotated[bool, typer.Option("--node", help="Tell what the CPUs do that this may run on, too.")] = False,
+    node: Annotated[
+        bool, typer.Option("--node", help="Tell what the CPUs do that this may run on, and what it is.")
+    ] = False,
 ) -> None:
     """Serve CPU, memory and threads of Compose's containers as cAdvisor does, as the engine tells them."""
     registry = CollectorRegistry()
     registry.register(ContainerFigures(engine))
     if node:
         registry.register(NodeCpus())
+        told = CollectorRegistry()
+        told.register(ToldNode(engine))
+        start_http_server(NODE_PORT, registry=told)
     start_http_server(port, registry=registry)
     signal.pause()
 
@@ -95,6 +105,29 @@ class NodeCpus(Collector):
                 for mode, value in zip(CPU_MODES, jiffies, strict=True):
                     spent.add_metric([cpu, mode], value / CLOCK_TICKS, timestamp=now)
         yield spent
+
+
+class ToldNode(Collector):
+    """`lab_node_info`, with the IDs of the engine's images, and `lab_node_clock_seconds`, which is read last."""
+
+    def __init__(self, engine: Path, root: Path = Path("/")) -> None:
+        self._engine, self._root = engine, root
+
+    def collect(self) -> Iterator[Metric]:
+        host, kernel = this_host(self._root, self._root), self._root / "proc/sys"
+        mtus = [int(file.read_text()) for file in self._root.glob("sys/class/net/*/mtu") if file.parent.name != "lo"]
+        facts = {
+            "name": os.environ.get("NODE", ""),
+            "kernel": platform.release(),
+            "cpu_model": host.cpu_model or "",
+            "governor": host.governor or "",
+            "open_files": host.open_files,
+            "threads": min(int((kernel / name).read_text()) // each for name, each in THREAD_LIMITS.items()),
+            "mtu": min(mtus, default=0),
+            "image_ids": " ".join(image["Id"] for image in ask(self._engine, "/images/json")),
+        }
+        yield InfoMetricFamily("lab_node", "What it is", {name: str(value) for name, value in facts.items()})
+        yield GaugeMetricFamily("lab_node_clock_seconds", "Its time", time.time())
 
 
 def container_figures(stats: Any, details: Any) -> dict[str, float | None]:

@@ -118,20 +118,19 @@ def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
     }
     shares = {part: shares_of(*own, counted.spans) for part, own in cpus.items()}
     own = shares["approach"]
-    needed = own.busy + own.interrupts + own.steal if own else None
     apart = [sample.time - sample.monotonic for sample in facts.host.samples if sample.monotonic is not None]
     return {
         "cpu_seconds": cpu_s,
         "cpus_used": ratio(cpu_s, counted.seconds),
         "cpus_given": min(own.cpus, quota_cpus or own.cpus) if own else quota_cpus,
-        "idle_share": None if needed is None or quota_cpus is not None else 1 - needed,
+        "idle_share": None if own is None or quota_cpus is not None else 1 - own.needed,
         "jit_cpu_seconds": jit_s,
         "jit_cpu_share": ratio(jit_s, facts.metrics.cpu_seconds(facts.start, facts.end)),
         "jit_cpu_fall": ratio(less_s, cpu_s and cpu_s / 2),
         "jit_cores_fall": ratio(less_s, counted.seconds / 2),
         "foreign_cpu_share": _foreign_share(facts, counted, own) if own else None,
         "steal_shares": {part: share.steal for part, share in shares.items() if share} if own else None,
-        "stolen_of_needed": (ratio(own.steal, needed) or 0.0) if own else None,
+        "stolen_of_needed": own.stolen_of_needed if own else None,
         "host_sampled": bool(facts.host.samples),
         "clock_step_s": max(max(apart) - min(apart), facts.metrics.clock_off_s) if apart else None,
     }

@@ -263,7 +263,7 @@ def slice_figures(slices: SliceLog, log: RequestLog, load: Load, floors_ms: Sequ
     first and the last request of each connection."""
     own, idle_cpus, connections = slices.slices, idle_cpus_of(slices.partners), load.connections
     told, busy, parts, quiet_s, errors = list[SliceFigures](), list[float](), list[RequestLog](), list[int](), 0
-    for one, (begin, end) in zip(own, _windows(own), strict=True):
+    for one, (begin, end) in zip(own, _windows(own, slices.disturbed), strict=True):
         every = log.between(begin, end)
         starts_s, ends_s = every.starts_s, every.starts_s + every.latencies_ms / 1000
         order = np.sort(starts_s)
@@ -324,17 +324,19 @@ def slice_figures(slices: SliceLog, log: RequestLog, load: Load, floors_ms: Sequ
         "partner_cpus": idle_cpus_of(own),
         "threads_started": median(threads) if threads else None,
         "ratio_shift": ratio_shift(slices),
-        "lab_connections": limits.OWN_CONNECTIONS + CALLS * (len(own) + len(slices.partners)),
+        "lab_connections": limits.OWN_CONNECTIONS + CALLS * (len(own) + len(slices.partners) + slices.again),
     }, Counted(tuple((one.started, one.ended) for one in own), requests)
 
 
-def _windows(slices: list[Slice]) -> list[tuple[float, float]]:
-    """When the requests of each may begin: up to half way to the next one of that side."""
-    gaps_s = [(later.started - one.ended) / 2 for one, later in pairwise(slices)]
+def _windows(own: list[Slice], others: list[Slice]) -> list[tuple[float, float]]:
+    """When the requests of each may begin: up to half way to the next one of that side, be it one of the others."""
+    every = sorted([*own, *others], key=lambda one: one.started)
+    gaps_s = [(later.started - one.ended) / 2 for one, later in pairwise(every)]
     ends = [MARGIN_S, *gaps_s, MARGIN_S]
     return [
         (one.started - min(before, MARGIN_S), one.ended + min(after, MARGIN_S))
-        for one, before, after in zip(slices, ends, ends[1:], strict=False)
+        for one, before, after in zip(every, ends, ends[1:], strict=False)
+        if one in own
     ]
 
 

@@ -173,6 +173,14 @@ class CpuShares(NamedTuple):
     cpu_seconds: float
     cpus: int
 
+    @property
+    def needed(self) -> float:
+        return self.busy + self.interrupts + self.steal
+
+    @property
+    def stolen_of_needed(self) -> float:
+        return ratio(self.steal, self.needed) or 0.0
+
 
 def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, spans: Sequence[Stretch]) -> CpuShares | None:
     """Shares of some stretches of time together; None where they are not known of one."""

@@ -25,6 +25,7 @@ PATH = r"/[!-~]{0,500}"
 Path = Annotated[str, Field(pattern=f"^{PATH}$")]
 Origin = Annotated[str, Field(pattern=r"^https?://[A-Za-z0-9.:\[\]-]+:[0-9]{1,5}$")]
 Iso = Annotated[str, Field(pattern="T.+Z$"), checked(datetime.fromisoformat)]
+MOST_NODES = 100  # of a swarm
 MOST_APPROACHES = 100  # every two of which are compared
 
 
@@ -332,11 +333,34 @@ def check_approaches(runs: Sequence[Run]) -> None:
         raise ParseError(f"{fact}: move its folder out of results/.")
 
 
+class NodeFacts(BaseModel):
+    """Of a swarm, as its manager and the exporter on it tell it."""
+
+    name: str
+    role: str | None = None
+    architecture: str | None = None
+    nano_cpus: Counter | None = None
+    memory_bytes: Counter | None = None
+    engine: str | None = None
+    kernel: str | None = None
+    """None: its exporter did not answer."""
+    cpu_model: str | None = None
+    governor: str | None = None
+    open_files: Counter | None = None
+    threads: Counter | None = None
+    """That its kernel lets a JVM have."""
+    mtu: Counter | None = None
+    clock_off_ms: Counter | None = None
+    """Ahead of the manager's."""
+    image_ids: str = ""
+
+
 class EngineFacts(BaseModel, strict=True):
     """engine.json and environment.json, without what is only shown."""
 
     memory_bytes: Counter | None = None
     images: dict[str, str] = {}
+    nodes: Annotated[list[NodeFacts], Field(max_length=MOST_NODES)] = []
     inherited: dict[str, str] = {}
     sizes: dict[str, Any] = {}
     notes: list[str] = []

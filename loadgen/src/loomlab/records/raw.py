@@ -173,6 +173,10 @@ class SliceLog(Record):
     slices: Slices
     partners: Slices
     left_out: Slices = Field(default_factory=list, description="Of this side, before those that count")
+    disturbed: Slices = Field(
+        default_factory=list, description="Of this side, made again: the hypervisor took CPU time"
+    )
+    again: Counter = Field(default=0, description="Slices of both sides that were made again")
 
 
 WithBound = checked(lambda labels: float(labels.get("le", 0)))

@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
+from loomlab.basics.grouping import parse_cpu_list
 from loomlab.basics.waves import LEFT_OUT, LONGEST_SLICE_S, RAMP_S, SHORTEST_SLICE_S, SLICE_WAVES
+from loomlab.judge.limits import STOLEN_LIMIT
+from loomlab.judge.series import shares_of
 from loomlab.records.files import write_json
 from loomlab.records.models import HostLog, HostSample, ToolRun
 from loomlab.records.raw import Slice, SliceLog
@@ -35,6 +38,7 @@ def sides_in_turn(slices: int) -> list[int]:
 
 LEFT_OUT_AGAIN = 3
 """So often at most, until one that is left out is long enough to tell how many waves the counted ones need."""
+DISTURBED_AGAIN = 4  # slices of a side at most, from whose CPUs the hypervisor took more than a valid run may lose
 LEAST_S = 0.1  # of a slice: shorter ones do not show how long a wave takes
 
 
@@ -85,6 +89,7 @@ class Pair:
         self._samples: list[HostSample] = []
         self._slices: list[list[Slice]] = [[], []]
         self._left_out: list[list[Slice]] = [[], []]
+        self._disturbed: list[list[Slice]] = [[], []]
         self._waves = [SLICE_WAVES, SLICE_WAVES]  # until the warm-up or a slice has shown how long one takes
 
     def run(self) -> bool:
@@ -122,8 +127,13 @@ class Pair:
             self.live.follow(self.sides[place].request, self.sides[place].run_dir)
             self._progress.show("slices", f"{number + 1} of {len(turns)}, {self.sides[place].request.name}")
             again = LEFT_OUT_AGAIN if number < 2 * LEFT_OUT else 0
-            while (whole := self._slice(gates[place], place)) and again and self._is_short(place):
-                again -= 1
+            while whole := self._slice(gates[place], place):
+                if again and self._is_short(place):
+                    again -= 1
+                elif number < 2 * LEFT_OUT or not self._is_disturbed(place):
+                    break
+                else:
+                    self._disturbed[place].append(self._slices[place].pop())
             if failed := not whole:
                 self._slices = [[], []] if number < 2 * LEFT_OUT else self._slices
                 gates[place].process.send_signal(signal.SIGINT)
@@ -141,7 +151,8 @@ class Pair:
             partner = self.sides[1 - place].request.name
             own, others = self._slices[place], self._slices[1 - place]
             slices = SliceLog(partner=partner, started=started, ended=ended, slices=own, partners=others)
-            slices.left_out = self._left_out[place]
+            slices.left_out, slices.disturbed = self._left_out[place], self._disturbed[place]
+            slices.again = sum(map(len, self._disturbed))
             write_json(side.files.slices, slices)
             side.keep(run, log.model_copy(update={"peaks_reset": peaks_reset[place]}), delays[place], partner)
 
@@ -183,6 +194,17 @@ class Pair:
         """Whether its last slice says too little of how long one of so many waves takes."""
         last = self._slices[place][-1]
         return last.ended - last.started - RAMP_S < self._least_s(self.sides[place]) / 2
+
+    def _is_disturbed(self, place: int) -> bool:
+        """Whether its last slice is to be made again, as the hypervisor took CPU time, and the partner's connections
+        may idle on for so long."""
+        last, idle = self._slices[place][-1], [*self._left_out[1 - place], *self._slices[1 - place]][-1]
+        idle_s = time.time() - idle.ended + last.ended - last.started
+        if len(self._disturbed[place]) >= DISTURBED_AGAIN or idle_s > 2 * LONGEST_SLICE_S:
+            return False
+        own = parse_cpu_list(self.sides[place].request.approach_cpus)
+        shares = shares_of(self._samples, own, [(last.started, last.ended)])
+        return shares is not None and shares.stolen_of_needed > STOLEN_LIMIT
 
     def _least_s(self, side: Measurement) -> float:
         request = side.request

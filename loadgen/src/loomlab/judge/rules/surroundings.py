@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from loomlab.basics.format import counted, percent
-from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT, THROTTLED_LIMIT
+from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT, STOLEN_LIMIT, THROTTLED_LIMIT
 from loomlab.judge.rule import UNFIT, Level, Rule, measured, rule, skip_if
 from loomlab.records.measured import Measured
 
@@ -13,7 +13,6 @@ REOPENED_LIMIT, APART_LIMIT = 0.01, 0.01
 BACKEND_REQUESTS_LIMIT = 0.02
 CLOCK_LIMIT_S = 0.5
 FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT = 0.05, 0.20
-STOLEN_LIMIT = 0.05
 """Of the time in which the approach needed its CPUs: by so much was CPU per request higher in runs with steal."""
 BEYOND = "the share is over the larger limit"
 WHO = {"generator": "load generator"}  # by the first word of a rule's name; others are called by it
