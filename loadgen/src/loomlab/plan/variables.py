@@ -122,7 +122,8 @@ class Asked(Record):
     )  # fmt: skip
     duration_s: Seconds | None = variable(
         "DURATION", REPRODUCING,
-        "length of the measured part, such as `60s` or `2m`; in slices, of an approach's four together",
+        "length of the measured part, such as `60s` or `2m`; in slices, of an approach's four together; of a search's "
+        "trials the least",
         "{duration}", "60s",
     )  # fmt: skip
     requests: Whole | None = variable(
@@ -276,7 +277,7 @@ class Asked(Record):
     warmup_cap_s: Seconds | None = variable("WARMUP_CAP", REPRODUCING, "the longest warm-up", "{warmup}", "120s")
     lab: Literal["compose", "swarm"] = variable(
         "LAB", (*STARTING, "down", "clean"),
-        "`compose`: this host; `swarm`: [the nodes of a swarm](../how-to/hosts.md#several-hosts)", "`compose`", "swarm",
+        "`compose`: this host; `swarm`: [the nodes of a swarm](../how-to/beyond-one-machine.md)", "`compose`", "swarm",
         "compose",
     )  # fmt: skip
     prometheus_port: Port = variable("PROMETHEUS_PORT", STARTING, "Prometheus' port on 127.0.0.1", "{env}", "19090")
