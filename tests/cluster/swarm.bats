@@ -89,6 +89,18 @@ nothing_is_left() {
   ends 0
 }
 
+@test "doctor says what each node is, and what one lacks" {
+  begin doctor
+  wait "$lab" || true
+  [ "$(grep -cE '^fine +node (load|approach|backend|monitor) +kernel ' "$log")" -eq 4 ] || { cat "$log" && return 1; }
+  ! grep -E '^(will not work|caveat) +(node|images|clock|MTU|role) ' "$log" || return 1
+  on backend docker rmi --no-prune loom-lab/backend:jdk25 >/dev/null
+  begin doctor
+  wait "$lab" || true
+  on load docker save loom-lab/backend:jdk25 | on backend docker load >/dev/null
+  grep -qE '^will not work +images backend .*: docker save loom-lab/backend:jdk25 \| ssh backend docker load$' "$log" || { cat "$log" && return 1; }
+}
+
 @test "a run is valid, by the evidence of every node" {
   begin run-ab APPROACH=$APPROACH CONCURRENCY=100 DELAY=100 DURATION=20s SIZE=smoke
   ends 0 1

@@ -103,3 +103,12 @@ listening() {
   load_env "$BATS_TEST_TMPDIR/env"
   [ "$A|$B|$C|$D|$E" = '1 2|3|4"5"|"|' ]
 }
+
+@test "doctor on a host that lacks things says each with a cure and exits 3" {
+  host_of 1 2000
+  run "$LAB_ROOT/bin/doctor"
+  [ "$status" -eq 3 ]
+  [[ $output == *"will not work  engine"*"start Docker"* ]]
+  [[ $output == *"will not work  CPUs"*"use a larger host"* ]]
+  [[ $output == *"will not work  memory"* ]]
+}
