@@ -12,6 +12,7 @@ from loomlab.answer.figures import CPU, MEMORY, P99, PARTS, RSS, THREADS, THROUG
 from loomlab.answer.loads import load_groups
 from loomlab.answer.text import Remark, host_lines, stretch_lines
 from loomlab.basics.format import counted, number, percent
+from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Summary
 from loomlab.report.chart import INK, SOFT, drawing, named_rows, new_axes
@@ -22,6 +23,7 @@ from loomlab.statistics.paired import why_not
 
 KEPT = {
     "headline": ("With the read time-out", "make sweep CONCURRENCY=500,2000"),
+    "headline-slower": ("The same on a slower host", "make sweep CONCURRENCY=500,2000"),
     "headline-untimed": ("Without a read time-out", "make sweep CONCURRENCY=500,2000 RESPONSE_TIMEOUT_MS=0"),
     "webflux-tomcat": (
         "From WebFlux to Tomcat",
@@ -51,6 +53,7 @@ PAIRS = {
 """Contrasts of the answer, by the side whose figures are compared with the other's."""
 SHOWN = (CPU, MEMORY, P99, THROUGHPUT, RSS, THREADS)
 DARK = {"ink": "#e6e8eb", "soft": "#a3abb5", "grid": "#2a2f37"}
+NUMBER = re.compile(r"\b\d+(?:\.\d+)?\b")
 ROW_IN, EDGE_IN = 0.45, 0.75
 
 
@@ -123,8 +126,9 @@ def page(experiments: Mapping[str, Experiment]) -> str:
         summary, opening, caveats = experiment.summary, opening_of(experiment), caveats_of(experiment)
         compared = any(one.interval for one in experiment.comparisons(CPU))
         unclear = [opening.unclear] if opening.unclear else []
-        said = [*opening.found, *unclear, *opening.more] if compared else opening.more
-        of_runs = (f"{one.verdict or 'every run'}: {_found(one)}" for one in caveats.of_runs if one.verdict != "valid")
+        told = [*opening.found, *unclear, *opening.more] if compared else opening.more
+        said = [sentence for sentence in told if "exploratory" not in sentence]  # the table has those figures
+        of_runs = _worst([one for one in caveats.of_runs if one.verdict != "valid"])
         doubts = dict.fromkeys([*caveats.whole, *_dropped(experiment), *caveats.host, *of_runs])
         host = " ".join(host_lines(summary.environment))
         lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host}"]
@@ -134,16 +138,21 @@ def page(experiments: Mapping[str, Experiment]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _found(remark: Remark) -> str:
-    """What a rule found, without advice that is empty on a page of results."""
-    return re.sub(r"[;:,](?: and)? measure again.*", ".", remark.reason)
+def _worst(remarks: Sequence[Remark]) -> Iterator[str]:
+    """What rules found, without advice that is empty on a page of results: of what differs by a number, the largest."""
+    found = [(one.verdict, re.sub(r"[;:,](?: and)? measure again.*", ".", one.reason)) for one in remarks]
+    for (verdict, _), alike in grouped(found, lambda one: (one[0], NUMBER.sub("", one[1]))).items():
+        worst = max((reason for _, reason in alike), key=lambda reason: float((NUMBER.findall(reason) or [0])[0]))
+        several = f" ({len(alike)}, the worst)" if len(alike) > 1 else ""
+        yield f"{verdict or 'every run'}{several}: {worst}"
 
 
 def _dropped(experiment: Experiment) -> Iterator[str]:
     for figure in (CPU, MEMORY, P99):
         for one in experiment.comparisons(figure):
             if one.dropped:
-                yield f"{one.figure} of {one.a} and {one.b} at {one.load} is not compared in {'; '.join(one.dropped)}."
+                blocks = ", ".join(reason.partition(" (")[0] for reason in one.dropped)
+                yield f"{one.figure} of {one.a} and {one.b} at {one.load} is not compared in {blocks}."
 
 
 def chart(rows: Sequence[Answer]) -> str:
