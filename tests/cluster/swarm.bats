@@ -106,6 +106,7 @@ nothing_is_left() {
   ends 0 1
   no_figure_is_missing
   [ "$(run_of '.missing == [] and .runs[0].foreign_cpu_share != null and .runs[0].steal_shares != null')" = true ]
+  [ "$(run_of '.environment.nodes | map(select(.kernel and .cpu_model and .clock_off_ms)) | length')" -eq 4 ]
   [ "$(run_of '.runs[0].verdict')" = valid ] || only_the_host_spoilt || { run_of .runs[0].reasons && return 1; }
 }
 
