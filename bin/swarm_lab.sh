@@ -134,7 +134,7 @@ check_nodes() { # by exporters, which are started for it where the lab is not up
     ! digest=$(docker image inspect --format '{{.Id}}' "$image" 2>/dev/null) || options+=(--image "$role=$image=$digest")
   done
   if said=$({ grep -qx cadvisor <<<"$up" || start_services cadvisor; } 2>&1 &&
-    of_nodes check-nodes --files $FLAGSHIP_FILES --threads $FLAGSHIP_THREADS ${options[@]+"${options[@]}"} 2>&1); then
+    of_nodes check-nodes --files "$FLAGSHIP_FILES" --threads "$FLAGSHIP_THREADS" ${options[@]+"${options[@]}"} 2>&1); then
     while IFS=$'\t' read -r kind name what cure; do $kind "$name" "$what" ${cure:+"$cure"}; done <<<"$said"
   else
     fails nodes "${said##*$'\n'}" "each needs this engine's loom-lab/loadgen: docker save loom-lab/loadgen | ssh NODE docker load"

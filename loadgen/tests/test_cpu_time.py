@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from loomlab.judge.series import busiest_thread_full_share, cpu_waits_ms, cpus_full_share, full_share, shares_of
+from loomlab.judge.series import busiest_thread_full_share, cpu_waits_ms, cpus_full_share, full_share
 from loomlab.records.models import HostSample
 from loomlab.run import process
+from loomlab.run.shares import shares_of
 
 IDLING = [10, 0, 0, 90, 0, 0, 0, 0]
 

@@ -13,17 +13,10 @@ from loomlab.judge import series
 from loomlab.judge.facts import Facts
 from loomlab.judge.limits import SEE_LOG
 from loomlab.judge.request_figures import Counted
-from loomlab.judge.series import (
-    CpuShares,
-    busiest_thread_full_share,
-    cpu_waits_ms,
-    cpus_full_share,
-    ratio,
-    shares_of,
-    tool_cpu_seconds,
-)
+from loomlab.judge.series import busiest_thread_full_share, cpu_waits_ms, cpus_full_share, ratio, tool_cpu_seconds
 from loomlab.records.models import Container, Gc, HostLog, HostSample
 from loomlab.records.raw import MemoryLog, about_number, platform_threads
+from loomlab.run.shares import MISSING_AFTER_S, CpuShares, shares_of
 
 HEAP = "jvm_memory_used_bytes"
 COUNTED_APART = 0.02  # so much of a CPU may the kernel's two counters of it differ
@@ -188,7 +181,7 @@ def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
     requests = counted.sum(partial(series.total, metrics.backend("backend_requests_total")))
     opened = series.total(metrics.backend("backend_connections_total"), start, end)
     # Some seconds around, in which a run that ended at once has samples, too.
-    around = (start - series.MISSING_AFTER_S, end + series.MISSING_AFTER_S)
+    around = (start - MISSING_AFTER_S, end + MISSING_AFTER_S)
     figures = {
         "backend_delays": facts.delays,
         "backend_requests_per_request": ratio(requests, counted.requests),

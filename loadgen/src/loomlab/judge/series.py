@@ -3,22 +3,19 @@
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT
 from loomlab.records.models import HostSample
 from loomlab.records.raw import Series
-from loomlab.records.requestlog import Numbers
-from loomlab.run.process import IDLE, IOWAIT, IRQ, NICE, SOFTIRQ, STEAL, SYSTEM, USER
+from loomlab.run.process import IDLE, IOWAIT
+from loomlab.run.shares import MISSING_AFTER_S, Span, moved
 
 RESET_BELOW = 0.99
-MISSING_AFTER_S = 3.0
-"""A gap between samples longer than this is missing data: three of the scrapes, which come once a second."""
 type Born = Literal["before", "seen", "zero"]
 """How much a counter grew that appears within a window: unknown, from its first sample on, or from 0."""
-COVERED, SHORTEST_S = 0.9, 1
 type Stretch = tuple[float, float]  # seconds between two samples, and the share of them (0 to 1) that was used
 
 
@@ -133,7 +130,7 @@ def full_share(stretches: Sequence[Stretch]) -> float | None:
 
 def cpus_full_share(samples: Sequence[HostSample], cpus: set[str] | None) -> float | None:
     """As `full_share`, of every CPU of the set (None: of the host); idle and iowait are not busy, steal is."""
-    times, counters = _moved(samples, cpus)
+    times, counters = moved(samples, cpus)
     spent = np.diff(counters, axis=0)
     busy = 1 - (spent[..., IDLE] + spent[..., IOWAIT]) / spent.sum(axis=2)
     return full_share([*zip(np.diff(times), busy.min(axis=1, initial=1), strict=True)])
@@ -164,74 +161,7 @@ def tool_cpu_seconds(samples: Sequence[HostSample], start: float, end: float) ->
     return spent_s * (end - start) / (inside[-1].time - inside[0].time)
 
 
-class CpuShares(NamedTuple):
-    """Where the time of a set of `cpus` went, as shares of it, and the `cpu_seconds` that it had."""
-
-    busy: float  # without interrupts
-    interrupts: float
-    steal: float  # what the hypervisor gave to other machines
-    cpu_seconds: float
-    cpus: int
-
-    @property
-    def needed(self) -> float:
-        return self.busy + self.interrupts + self.steal
-
-    @property
-    def stolen_of_needed(self) -> float:
-        return ratio(self.steal, self.needed) or 0.0
-
-
-def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, spans: Sequence[Stretch]) -> CpuShares | None:
-    """Shares of some stretches of time together; None where they are not known of one."""
-    known = [shares for span in spans if (shares := _shares_of(samples, cpus, *span))]
-    if len(known) < len(spans) or not known:
-        return None
-    weights = [one.cpu_seconds for one in known]
-    busy, interrupts, steal = np.average([one[:3] for one in known], axis=0, weights=weights).tolist()
-    return CpuShares(busy, interrupts, steal, sum(weights), known[0].cpus)
-
-
-def _shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float, end: float) -> CpuShares | None:
-    """Shares between two times; None where samples leave out over a tenth, or over three seconds at either end."""
-    times, counters = _moved(samples, cpus)
-    if not len(times):
-        return None
-    first_s, last_s = max(start, samples[0].time), min(end, samples[-1].time)
-    if last_s - first_s < max(COVERED * (end - start), SHORTEST_S):
-        return None
-    for time in (first_s, last_s):
-        after = int(np.searchsorted(times, time))
-        in_hole = 0 < after < len(times) and times[after] != time and times[after] - times[after - 1] > MISSING_AFTER_S
-        if in_hole or not times[0] <= time <= times[-1]:
-            return None
-    spent = np.array([np.diff(np.interp((first_s, last_s), times, column))[0] for column in counters.sum(axis=1).T])
-    if spent.sum() <= 0:
-        return None
-    share = (spent / spent.sum()).tolist()
-    return CpuShares(
-        busy=share[USER] + share[NICE] + share[SYSTEM],
-        interrupts=share[IRQ] + share[SOFTIRQ],
-        steal=share[STEAL],
-        cpu_seconds=(last_s - first_s) * counters.shape[1],
-        cpus=counters.shape[1],
-    )
-
-
-def _moved(samples: Sequence[HostSample], cpus: set[str] | None) -> tuple[Numbers, Numbers]:
-    """Times, and counters by time, CPU and column, of the samples in which those of each CPU of the set moved."""
-    names = [*(samples[0].cpus if cpus is None and samples else cpus or ())]
-    known = [sample for sample in samples if names and sample.cpus.keys() >= {*names}]
-    counters = np.array([[sample.cpus[name] for name in names] for sample in known], dtype=np.float64)
-    counters = counters.reshape(len(known), len(names), STEAL + 1)
-    moved: list[int] = []
-    for place, spent in enumerate(totals := counters.sum(axis=2)):
-        if not moved or (spent != totals[moved[-1]]).all():
-            moved.append(place)
-    return np.array([sample.time for sample in known])[moved], counters[moved]
-
-
-def cpu_waits_ms(samples: Sequence[HostSample], spans: Sequence[Stretch]) -> tuple[float | None, float | None]:
+def cpu_waits_ms(samples: Sequence[HostSample], spans: Sequence[Span]) -> tuple[float | None, float | None]:
     """Of the tool's threads, a turn: mean, and mean of the worst hundredth of the seconds; None with many holes."""
     waits: list[tuple[float, float]] = []
     for start, end in spans:

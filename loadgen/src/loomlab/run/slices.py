@@ -14,8 +14,6 @@ from itertools import pairwise
 
 from loomlab.basics.grouping import parse_cpu_list
 from loomlab.basics.waves import LEFT_OUT, LONGEST_SLICE_S, RAMP_S, SHORTEST_SLICE_S, SLICE_WAVES
-from loomlab.judge.limits import STOLEN_LIMIT
-from loomlab.judge.series import shares_of
 from loomlab.records.files import write_json
 from loomlab.records.models import HostLog, HostSample, ToolRun
 from loomlab.records.raw import Slice, SliceLog
@@ -24,6 +22,7 @@ from loomlab.run.live import LiveFigures
 from loomlab.run.management import Process
 from loomlab.run.measure import Measurement
 from loomlab.run.process import EVERY_S, LONGEST_DRAIN_S, REPORT_GRACE_S, begun, boot_id, network_counters, sample
+from loomlab.run.shares import STOLEN_LIMIT, shares_of
 from loomlab.run.warmer import latency_ms
 
 

@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable, Iterator
 
 from loomlab.basics.format import counted, percent
-from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT, STOLEN_LIMIT, THROTTLED_LIMIT
+from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT, THROTTLED_LIMIT
 from loomlab.judge.rule import UNFIT, Level, Rule, measured, rule, skip_if
 from loomlab.records.measured import Measured
+from loomlab.run.shares import STOLEN_LIMIT
 
 LATE_MEAN_LIMIT, LATE_P99_LIMIT, RESOLVED_LATE_MS = 0.05, 0.10, 0.05  # the backend's first bucket ends there
 REOPENED_LIMIT, APART_LIMIT = 0.01, 0.01
