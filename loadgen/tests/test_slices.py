@@ -147,13 +147,25 @@ def test_a_slice_that_the_hypervisor_disturbed_is_made_again(
         assert not {one.started for one in log.disturbed} & {one.started for one in log.slices}
 
 
-def test_none_is_made_again_for_so_long_that_the_partners_connections_would_close(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("slice_s", "until_partner", "is_again"), [(25, 1, True), (25, 2, False), (31, 1, False)])
+def test_none_is_made_again_for_so_long_that_the_partner_would_lose_threads(
+    slice_s: float, until_partner: int, is_again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("loomlab.run.slices.shares_of", lambda *_: SimpleNamespace(stolen_of_needed=0.06))
-    monkeypatch.setattr("loomlab.run.slices.LONGEST_SLICE_S", 0)
-    sides, _ = run_pair(tmp_path, monkeypatch)
-    assert [SliceLog.model_validate_json(one.files.slices.read_text()).again for one in sides] == [0, 0]
+    pair = Pair([side(tmp_path, name, {}) for name in "ab"], cast("Any", None))
+    now = time.time()
+    spans = [(now - 2 * slice_s, now - slice_s), (now - slice_s, now)]
+    pair._slices = [[slice_of(begin, 1.0, 5.0).model_copy(update={"ended": end})] for begin, end in spans]
+    assert pair._is_disturbed(1, until_partner) == is_again
+
+
+def test_of_two_slices_in_a_row_the_first_keeps_the_partner_waiting_for_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(Pair, "_is_disturbed", lambda *of: told.append(of[2]))
+    run_pair(tmp_path, monkeypatch)
+    assert told == [1, 2, 1, 1, 1, 2, 1, 1]
 
 
 def test_a_generator_that_dies_ends_slices_of_both_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

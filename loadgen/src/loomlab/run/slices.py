@@ -38,6 +38,7 @@ def sides_in_turn(slices: int) -> list[int]:
 LEFT_OUT_AGAIN = 3
 """So often at most, until one that is left out is long enough to tell how many waves the counted ones need."""
 DISTURBED_AGAIN = 4  # slices of a side at most, from whose CPUs the hypervisor took more than a valid run may lose
+LONGEST_IDLE_S = 60  # for a repeat: Tomcat's pool then ends threads, and servers of users' may close connections
 LEAST_S = 0.1  # of a slice: shorter ones do not show how long a wave takes
 
 
@@ -129,7 +130,7 @@ class Pair:
             while whole := self._slice(gates[place], place):
                 if again and self._is_short(place):
                     again -= 1
-                elif number < 2 * LEFT_OUT or not self._is_disturbed(place):
+                elif number < 2 * LEFT_OUT or not self._is_disturbed(place, 1 + (turns[number + 1 :][:1] == [place])):
                     break
                 else:
                     self._disturbed[place].append(self._slices[place].pop())
@@ -194,12 +195,12 @@ class Pair:
         last = self._slices[place][-1]
         return last.ended - last.started - RAMP_S < self._least_s(self.sides[place]) / 2
 
-    def _is_disturbed(self, place: int) -> bool:
-        """Whether its last slice is to be made again, as the hypervisor took CPU time, and the partner's connections
-        may idle on for so long."""
+    def _is_disturbed(self, place: int, until_partner: int) -> bool:
+        """Whether its last slice is to be made again, as the hypervisor took CPU time, and the partner may idle on for
+        so many slices."""
         last, idle = self._slices[place][-1], [*self._left_out[1 - place], *self._slices[1 - place]][-1]
-        idle_s = time.time() - idle.ended + last.ended - last.started
-        if len(self._disturbed[place]) >= DISTURBED_AGAIN or idle_s > 2 * LONGEST_SLICE_S:
+        idle_s = time.time() - idle.ended + until_partner * (last.ended - last.started)
+        if len(self._disturbed[place]) >= DISTURBED_AGAIN or idle_s > LONGEST_IDLE_S:
             return False
         own = parse_cpu_list(self.sides[place].request.approach_cpus)
         shares = shares_of(self._samples, own, [(last.started, last.ended)])
