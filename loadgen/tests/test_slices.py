@@ -256,6 +256,7 @@ def test_a_run_of_a_pair_is_judged_on_its_own_slices(tmp_path: Path) -> None:
     own = [slice_of(at(4), 1.0, 5.0), slice_of(at(30), 1.0, 5.0)]
     others = [slice_of(at(10), 2.0, 5.0), slice_of(at(20), 2.0, 5.0)]
     log = SliceLog(partner="other", started=at(4), ended=at(35), slices=own, partners=others)
+    log.disturbed = [slice_of(at(begin), 1.0, 50.0) for begin in (-2, 25)]  # the first, before any that counts
     folder = raw.write(tmp_path / "1-app")
     write_json(folder / "raw" / "slices.json", log)
 
@@ -265,7 +266,7 @@ def test_a_run_of_a_pair_is_judged_on_its_own_slices(tmp_path: Path) -> None:
     assert run.cpu_seconds == pytest.approx(APPROACH_CPU * 9)
     assert run.backend_cpu_ms_per_request == pytest.approx(BACKEND_CPU * 9000 / served)
     assert (run.steal_shares or {})["approach"] == pytest.approx(200 / 900, abs=0.03)
-    assert run.gc.share == run.gc_share == pytest.approx((run.gc.pause_seconds or 0) / 9)
+    assert run.gc.share == run.gc_share == pytest.approx((run.gc.pause_seconds or 0) / 13.5)
 
 
 def test_neither_compilers_nor_what_the_process_takes_when_it_idles_is_the_requests_cost() -> None:
