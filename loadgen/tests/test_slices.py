@@ -147,12 +147,17 @@ def test_a_slice_that_the_hypervisor_disturbed_is_made_again(
         assert not {one.started for one in log.disturbed} & {one.started for one in log.slices}
 
 
-@pytest.mark.parametrize(("slice_s", "until_partner", "is_again"), [(25, 1, True), (25, 2, False), (31, 1, False)])
-def test_none_is_made_again_for_so_long_that_the_partner_would_lose_threads(
-    slice_s: float, until_partner: int, is_again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("slice_s", "until_partner", "generator_cpus", "is_again"), [
+    (25, 1, "1", True), (25, 2, "1", False), (31, 1, "1", False), (25, 1, "0-1", False),
+])  # fmt: skip
+def test_none_is_made_again_if_the_partner_would_lose_threads_or_the_cpus_are_another_hosts(
+    slice_s: float, until_partner: int, generator_cpus: str, is_again: bool,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     monkeypatch.setattr("loomlab.run.slices.shares_of", lambda *_: SimpleNamespace(stolen_of_needed=0.06))
     pair = Pair([side(tmp_path, name, {}) for name in "ab"], cast("Any", None))
+    cpus = {"approach_cpus": "0", "generator_cpus": generator_cpus}
+    cast("Any", pair.sides[1]).request = pair.sides[1].request.model_copy(update=cpus)
     now = time.time()
     spans = [(now - 2 * slice_s, now - slice_s), (now - slice_s, now)]
     pair._slices = [[slice_of(begin, 1.0, 5.0).model_copy(update={"ended": end})] for begin, end in spans]

@@ -202,7 +202,10 @@ class Pair:
         idle_s = time.time() - idle.ended + until_partner * (last.ended - last.started)
         if len(self._disturbed[place]) >= DISTURBED_AGAIN or idle_s > LONGEST_IDLE_S:
             return False
-        own = parse_cpu_list(self.sides[place].request.approach_cpus)
+        request = self.sides[place].request
+        own, generators = parse_cpu_list(request.approach_cpus), parse_cpu_list(request.generator_cpus)
+        if own and generators and own <= generators:  # in a swarm: they are another host's, which is not sampled here
+            return False
         shares = shares_of(self._samples, own, [(last.started, last.ended)])
         return shares is not None and shares.stolen_of_needed > STOLEN_LIMIT
 
