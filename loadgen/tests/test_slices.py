@@ -147,6 +147,18 @@ def test_a_slice_that_the_hypervisor_disturbed_is_made_again(
         assert not {one.started for one in log.disturbed} & {one.started for one in log.slices}
 
 
+def test_of_slices_that_were_all_disturbed_the_least_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stolen = iter([0.3, 0.06, 0.1, 0.2, 0.4])  # of the first slice, which is made four times more
+    found = lambda *_: SimpleNamespace(stolen_of_needed=next(stolen, 0.0))  # noqa: E731
+    monkeypatch.setattr("loomlab.run.slices.shares_of", found)
+    sides, _ = run_pair(tmp_path, monkeypatch)
+
+    log = SliceLog.model_validate_json(sides[0].files.slices.read_text())
+    made = sorted(one.started for one in [*log.slices, *log.disturbed])
+    assert [made.index(one.started) for one in log.slices] == [1, 5, 6, 7]
+    assert (len(log.disturbed), log.again) == (DISTURBED_AGAIN, DISTURBED_AGAIN)
+
+
 @pytest.mark.parametrize(("slice_s", "until_partner", "generator_cpus", "is_again"), [
     (25, 1, "1", True), (25, 2, "1", False), (31, 1, "1", False), (25, 1, "0-1", False),
 ])  # fmt: skip
@@ -261,7 +273,7 @@ def test_a_run_of_a_pair_is_judged_on_its_own_slices(tmp_path: Path) -> None:
     own = [slice_of(at(4), 1.0, 5.0), slice_of(at(30), 1.0, 5.0)]
     others = [slice_of(at(10), 2.0, 5.0), slice_of(at(20), 2.0, 5.0)]
     log = SliceLog(partner="other", started=at(4), ended=at(35), slices=own, partners=others)
-    log.disturbed = [slice_of(at(begin), 1.0, 50.0) for begin in (-2, 25)]  # the first, before any that counts
+    log.disturbed = [slice_of(at(begin), 1.0, 50.0) for begin in (-2, 25, 41)]  # one of them among those that count
     folder = raw.write(tmp_path / "1-app")
     write_json(folder / "raw" / "slices.json", log)
 

@@ -65,7 +65,8 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
     gc = Gc() if facts.request.foreign and not metrics.of_jvm else metrics.gc(*span)
     zgc = facts.request.gc == "zgc" or any("ZGC" in one.labels.get("id", "") for one in metrics.process(HEAP))
     if facts.slices:  # it idles while its partner is loaded, and not in slices that were made again
-        again_s = sum(one.ended - one.started for one in facts.slices.disturbed if one.started > facts.start)
+        again = [one for one in facts.slices.disturbed if facts.start < one.started < facts.end]
+        again_s = sum(one.ended - one.started for one in again)
         gc = gc.model_copy(update={"share": ratio(gc.pause_seconds, counted.seconds + again_s)})
     pinned = metrics.scraped_growth("jvm_threads_virtual_pinned_seconds_count", *span)
     memory = [series.highest(metrics.process(f"process_memory_{kind}_bytes"), *span) for kind in ("swap", "rss")]

@@ -90,6 +90,7 @@ class Pair:
         self._slices: list[list[Slice]] = [[], []]
         self._left_out: list[list[Slice]] = [[], []]
         self._disturbed: list[list[Slice]] = [[], []]
+        self._stolen: dict[float, float] = {}  # shares, by the start of a slice
         self._waves = [SLICE_WAVES, SLICE_WAVES]  # until the warm-up or a slice has shown how long one takes
 
     def run(self) -> bool:
@@ -127,6 +128,7 @@ class Pair:
             self.live.follow(self.sides[place].request, self.sides[place].run_dir)
             self._progress.show("slices", f"{number + 1} of {len(turns)}, {self.sides[place].request.name}")
             again = LEFT_OUT_AGAIN if number < 2 * LEFT_OUT else 0
+            made = len(self._disturbed[place])
             while whole := self._slice(gates[place], place):
                 if again and self._is_short(place):
                     again -= 1
@@ -134,6 +136,10 @@ class Pair:
                     break
                 else:
                     self._disturbed[place].append(self._slices[place].pop())
+            if whole and made < len(self._disturbed[place]):  # that counts from which least was stolen
+                tries = [self._slices[place].pop(), *self._disturbed[place][made:]]
+                least, *self._disturbed[place][made:] = sorted(tries, key=lambda one: self._stolen[one.started])
+                self._slices[place].append(least)
             if failed := not whole:
                 self._slices = [[], []] if number < 2 * LEFT_OUT else self._slices
                 gates[place].process.send_signal(signal.SIGINT)
@@ -198,16 +204,16 @@ class Pair:
     def _is_disturbed(self, place: int, until_partner: int) -> bool:
         """Whether its last slice is to be made again, as the hypervisor took CPU time, and the partner may idle on for
         so many slices."""
-        last, idle = self._slices[place][-1], [*self._left_out[1 - place], *self._slices[1 - place]][-1]
-        idle_s = time.time() - idle.ended + until_partner * (last.ended - last.started)
-        if len(self._disturbed[place]) >= DISTURBED_AGAIN or idle_s > LONGEST_IDLE_S:
-            return False
-        request = self.sides[place].request
+        last, request = self._slices[place][-1], self.sides[place].request
         own, generators = parse_cpu_list(request.approach_cpus), parse_cpu_list(request.generator_cpus)
         if own and generators and own <= generators:  # in a swarm: they are another host's, which is not sampled here
             return False
         shares = shares_of(self._samples, own, [(last.started, last.ended)])
-        return shares is not None and shares.stolen_of_needed > STOLEN_LIMIT
+        self._stolen[last.started] = shares.stolen_of_needed if shares else 0.0
+        idle = max(one.ended for made in (self._left_out, self._slices, self._disturbed) for one in made[1 - place])
+        idle_s = time.time() - idle + until_partner * (last.ended - last.started)
+        may_repeat = len(self._disturbed[place]) < DISTURBED_AGAIN and idle_s <= LONGEST_IDLE_S
+        return may_repeat and self._stolen[last.started] > STOLEN_LIMIT
 
     def _least_s(self, side: Measurement) -> float:
         request = side.request
