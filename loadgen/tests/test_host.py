@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.basics.grouping import parse_cpu_list
-from loomlab.plan.capacity import Room, largest_scale, need_of
+from loomlab.plan.capacity import Room, largest_scale, need_of, room_of
 from loomlab.plan.host import APPROACH_FILES, Host, auto_size, size_of, this_host
 from loomlab.plan.scenarios import RequestKind, Scenario, load_scenario, names
 from ordered import SCENARIOS, SMALL
@@ -116,9 +116,12 @@ def test_the_sizes_of_the_lab_set_every_part() -> None:
 
 def test_a_load_generator_on_a_host_of_its_own_has_all_of_it() -> None:
     for name in ("ec2", "auto"):
-        assert size_of(name, host(8, 20_000), 1, SIZES, apart=True)["LOADGEN_CPUSET"] == "0,1,2,3,4,5,6,7"
-    with pytest.raises(HostError, match="16384 MB"):
+        assert size_of(name, host(8, 15_500), 1, SIZES, apart=True)["LOADGEN_CPUSET"] == "0,1,2,3,4,5,6,7"
+    with pytest.raises(HostError, match="15360 MB"):
         size_of("ec2", host(8, 9_000), 1, SIZES, apart=True)
+    for name, approach_cpus in (("ec2", 16), ("auto", 4)):
+        room = room_of(host(8, 15_500), name, SIZES, apart=True)
+        assert (room.approach_cpus, room.generator_cpus, room.shared) == (approach_cpus, 8, False)
 
 
 @pytest.mark.parametrize(

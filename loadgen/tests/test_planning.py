@@ -240,6 +240,8 @@ VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
         (HostError, {"scenario": "60k-vus-smooth-spike-get-post-movies", "tool": ""}, "60000 20000 SCALE=auto"),
         (HostError, {"size": "smoke", "host": TWO_CPUS.model_copy(update={"cpus": 1, "cpu_order": [0]})}, "SIZE=auto"),
         (HostError, {"host": TWO_CPUS.model_copy(update={"free_mb": 12})}, "results/ 12"),
+        (UsageError, {"lab": "swarm", "cpus": 4}, "CPUS=4 LAB=swarm CPU_MODE=quota"),
+        (UsageError, {"lab": "swarm", "jfr": "1"}, "JFR=1 LAB=swarm"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(tmp_path: Path, error: type[Exception], changes: dict[str, Any], parts: str) -> None:

@@ -105,6 +105,9 @@ sweep --tell|90||900||4|||
 sweep --tell|90|||91|4|||
 sweep --tell|90|||||1||
 END
+  rm "$CHECKOUT/ran"
+  LAB=swarm flipping APPROACH=jetty-platform,jetty-virtual # which records nothing
+  [ "$status" -eq 0 ] && [ "$(wc -l <"$CHECKOUT/ran")" -eq 4 ] && ! grep '|1||$' "$CHECKOUT/ran"
 }
 
 @test "flip gives both sides what a condition changes of the service, and leaves conditions out that are not said" {

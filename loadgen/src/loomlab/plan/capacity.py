@@ -29,12 +29,12 @@ class Room:
     open_files: int
 
 
-def room_of(host: Host, size_name: str, sizes: Path) -> Room:
-    """What a host of that size gives loads that are yet to be fitted to it."""
-    size = size_of(size_name, host, SCENARIO_CONNECTIONS, sizes)
+def room_of(host: Host, size_name: str, sizes: Path, *, apart: bool = False) -> Room:
+    """What a host of that size gives loads that are yet to be fitted to it; `apart` as `size_of` has it."""
+    size = size_of(size_name, host, SCENARIO_CONNECTIONS, sizes, apart=apart)
     cpus = [parse_cpu_list(size[f"{part}_CPUSET"]) or set() for part in ("APPROACH", "BACKEND", "LOADGEN")]
     approach, backend, generator = cpus
-    shared = not backend or bool(backend & generator)
+    shared = not apart and (not backend or bool(backend & generator))
     memory_mb = memory_mb_of(size["LOADGEN_MEMORY"])
     return Room(len(approach) or 1, len(generator) or 1, shared, memory_mb, host.open_files)
 

@@ -38,8 +38,8 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str, model: Model | None = N
     """The order; `stamp` is the time, `model` as `work_of` has it. Raises UsageError or HostError."""
     work = work_of(asked, host, lab, model)
     asked, generator = work.asked, tool(work.asked.tool)
-    together, apart = 2 if work.pairs else 1, asked.lab == "swarm"
-    size = size_of(asked.size, host, work.connections, lab.sizes, together, asked.cpus, apart=apart)
+    together = 2 if work.pairs else 1
+    size = size_of(asked.size, host, work.connections, lab.sizes, together, asked.cpus, apart=asked.apart)
     if asked.cpu_mode == "quota":
         size = by_quota(size, host)
     if work.loads[0].origin:  # the rest is left to what runs on this host beside the load generator

@@ -291,6 +291,11 @@ class Asked(Record):
         return self.verb in {*COMPARING, *SIDED}
 
     @property
+    def apart(self) -> bool:
+        """Whether this host is the load generator's alone."""
+        return self.lab == "swarm"
+
+    @property
     def settings(self) -> dict[str, str]:
         """Variables of Compose for every run."""
         values = {name: getattr(self, name.lower()) for name, each in VARIABLES.items() if each.handed_on}

@@ -88,6 +88,8 @@ class Work:
 def work_of(asked: Asked, host: Host, lab: Lab, model: Model | None = None) -> Work:
     """The work, with the model that Compose makes of a service of the user's; raises UsageError for what there is not,
     and where the tools would not wait for an answer."""
+    if asked.apart:
+        _check_swarm(asked)
     work = _of_scenario(asked, host, lab, asked.scenario) if asked.scenario else _of_variables(asked, host, lab, model)
     for each in () if work.foreign else [own for _, own in work.sides.values()] or [asked]:
         _check_style(each, work.approaches, lab)
@@ -112,6 +114,14 @@ def work_of(asked: Asked, host: Host, lab: Lab, model: Model | None = None) -> W
             f"{ANSWER_MS} ms in total."
         )
     return work
+
+
+def _check_swarm(asked: Asked) -> None:
+    if asked.cpus and asked.cpu_mode != "quota":
+        cure = "leave it out, or use CPU_MODE=quota"
+        raise UsageError(f"CPUS={asked.cpus} does not go with LAB=swarm, where a service has all of its node: {cure}.")
+    if asked.jfr:
+        raise UsageError("JFR=1 does not go with LAB=swarm, where a recording stays on its node: leave it out.")
 
 
 def _check_style(asked: Asked, approaches: Sequence[str], lab: Lab) -> None:
@@ -170,13 +180,13 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
         enough = max(FEWEST_FOR_RATE, int(IN_FLIGHT_FACTOR * (int(rate) + 1) * answer / 1000))
         steps = (RateStep(rate, asked.duration_s or OPEN_RUN_S),)
         shapes.append((connections[0] if connections else enough, OpenRate(steps)))
-    search = searched(asked, room_of(host, asked.size, lab.sizes), endpoint, delay) if asked.objectives else None
+    search = searched(asked, _room_of(asked, host, lab), endpoint, delay) if asked.objectives else None
     shapes += search_shapes(search) if search else []
     if not shapes:
         if endpoint.database and not connections:
             fact = f"{targets[0].target} is answered as soon as the database does, so no CONCURRENCY follows from it"
             raise UsageError(f"{fact}: use for instance RATE=300 or CONCURRENCY=20.")
-        connections = connections or ladder(tool(asked.tool), room_of(host, asked.size, lab.sizes), endpoint, answer)
+        connections = connections or ladder(tool(asked.tool), _room_of(asked, host, lab), endpoint, answer)
         shapes += [(each, Closed(asked.requests or each, asked.duration_s or LONGEST_RUN_S)) for each in connections]
     origin = (foreign and foreign.origin) or ""
     work = Work(
@@ -193,6 +203,10 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
     )
     singly = asked.design == "alone" or search is not None or origin != ""
     return in_pairs(work, host, lab) if asked.sweep and not singly else work
+
+
+def _room_of(asked: Asked, host: Host, lab: Lab) -> Room:
+    return room_of(host, asked.size, lab.sizes, apart=asked.apart)
 
 
 def _endpoint_of(targets: Sequence[Target], delay: Delay) -> Endpoint:
@@ -279,8 +293,7 @@ def _no_room(work: Work, host: Host, lab: Lab, pairs: Sequence[tuple[str, str]])
     if work.endpoint.backend_calls and files > min(host.open_files, PORTS):
         fact = f"the backend would need {files} connections and files for two approaches, and the limit is"
         yield f"{fact} {min(host.open_files, PORTS)}: lower CONCURRENCY"
-    apart = work.asked.lab == "swarm"
-    sizes = (size_of(work.asked.size, host, most, lab.sizes, count, apart=apart) for count in (1, 2))
+    sizes = (size_of(work.asked.size, host, most, lab.sizes, count, apart=work.asked.apart) for count in (1, 2))
     alone, both = (memory_mb_of(size["APPROACH_MEMORY"]) for size in sizes)
     if both < alone or ((lab.sizes / f"{work.asked.size}.env").exists() and both + alone > host.memory_mb):
         need = f"two approaches of {alone} MB need more than this host's {host.memory_mb} MB"
@@ -304,7 +317,7 @@ def _of_scenario(asked: Asked, host: Host, lab: Lab, name: str) -> Work:
     for approach in scenario.approaches:
         if approach not in lab.approaches:
             raise UsageError(f"{name}.yaml names {approach}: use names of {', '.join(lab.approaches)}.")
-    room = room_of(host, asked.size, lab.sizes)
+    room = _room_of(asked, host, lab)
     factor = largest_scale(scenario, room)[0] if asked.scale == "auto" else float(asked.scale)
     completing = {
         "tool": scenario.tool,
