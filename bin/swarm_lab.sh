@@ -2,7 +2,7 @@
 # of its role, load generators are containers of the manager. lib.sh sources it.
 # shellcheck shell=bash
 
-STACK=$COMPOSE_PROJECT_NAME START_CAP_S=200 END_CAP_S=30
+STACK=$COMPOSE_PROJECT_NAME START_CAP_S=200 END_CAP_S=30 ASK_DOCTOR="make doctor LAB=swarm tells what nodes lack"
 export PROMETHEUS_HOST="" # its name leads to it only once it runs
 
 container_metrics() { echo engine; }
@@ -47,8 +47,10 @@ wait_for() { # SERVICES...: until each of their tasks runs, which it does once i
     until states=$(tasks_of "$service" '{{.CurrentState}}' --filter desired-state=running) && [ -n "$states" ] &&
       ! grep -qv "^Running " <<<"$states"; do
       fault=$(tasks_of "$service" '{{.Node}} {{.Error}}' | grep -m 1 ' .' || true)
-      [ -z "$fault" ] && [ $SECONDS -lt $deadline ] && sleep 0.5 ||
-        { say "could not start $service: ${fault:-$states after $START_CAP_S s}" && return 1; }
+      [ -z "$fault" ] && [ $SECONDS -lt $deadline ] && sleep 0.5 || {
+        states=${states:-no node runs it}
+        say "could not start $service: ${fault:-${states//$'\n'/, } after $START_CAP_S s}; $ASK_DOCTOR" && return 1
+      }
     done
   done
 }
@@ -117,11 +119,11 @@ left_behind() {
     of_service com.docker.compose.service)|$(of_service loom-lab.results)" 2>/dev/null || true
 }
 
-listed_nodes() {
-  docker node ls --quiet | xargs docker node inspect --format '{"name": {{json .Description.Hostname}}, "role": {{
-    json (index .Spec.Labels "loom-lab.role")}}, "architecture": {{json .Description.Platform.Architecture}}, "nano_cpus": {{
-    .Description.Resources.NanoCPUs}}, "memory_bytes": {{.Description.Resources.MemoryBytes}}, "engine": {{
-    json .Description.Engine.EngineVersion}}}' | sort | paste -sd, -
+listed_nodes() { # but for those that have no role and are gone
+  docker node ls --quiet | xargs docker node inspect --format '{{if or (index .Spec.Labels "loom-lab.role") (eq .Status.State "ready")}}{{
+    ""}}{"name": {{json .Description.Hostname}}, "role": {{json (index .Spec.Labels "loom-lab.role")}}, "architecture": {{
+    json .Description.Platform.Architecture}}, "nano_cpus": {{.Description.Resources.NanoCPUs}}, "memory_bytes": {{
+    .Description.Resources.MemoryBytes}}, "engine": {{json .Description.Engine.EngineVersion}}}{{end}}' | grep . | sort | paste -sd, -
 }
 of_nodes() { wait_for cadvisor && in_loadgen --rm -T loadgen "$@" <<<"[$(listed_nodes)]"; } # COMMAND...
 nodes_of_lab() { of_nodes nodes 2>/dev/null || listed_nodes; }                               # for engine.json
@@ -135,9 +137,12 @@ check_nodes() { # by exporters, which are started for it where the lab is not up
   done
   if said=$({ grep -qx cadvisor <<<"$up" || start_services cadvisor; } 2>&1 &&
     of_nodes check-nodes --files "$FLAGSHIP_FILES" --threads "$FLAGSHIP_THREADS" ${options[@]+"${options[@]}"} 2>&1); then
-    while IFS=$'\t' read -r kind name what cure; do $kind "$name" "$what" ${cure:+"$cure"}; done <<<"$said"
+    while IFS=$'\t' read -r kind name what cure; do
+      case $kind in fine | caveat | fails) $kind "$name" "$what" ${cure:+"$cure"} ;; esac # Compose says other things
+    done <<<"$said"
   else
-    fails nodes "${said##*$'\n'}" "each needs this engine's loom-lab/loadgen: docker save loom-lab/loadgen | ssh NODE docker load"
+    said=${said##*$'\n'}
+    fails nodes "${said%"; $ASK_DOCTOR"}" "each needs this engine's loom-lab/loadgen: docker save loom-lab/loadgen | ssh NODE docker load"
   fi
   grep -qx cadvisor <<<"$up" || { remove_services cadvisor && remove_networks; }
 }
@@ -145,12 +150,14 @@ check_containers() { # of bin/doctor: that each role has one node that can run i
   local role nodes kinds
   manages_swarm || { fails swarm "this engine manages none" "run docker swarm init, or make on the manager" && return; }
   for role in approach backend monitor; do
-    nodes=$(docker node ls --filter "node.label=loom-lab.role=$role" --format '{{.Hostname}} {{.Status}} {{.Availability}}')
+    nodes=$(docker node ls --filter "node.label=loom-lab.role=$role" \
+      --format '{{.Hostname}} {{.Status}} {{.Availability}}{{if .Self}} itself{{end}}')
     case $nodes in
-      "") fails "role $role" "no node has it" "docker node update --label-add loom-lab.role=$role NODE" ;;
-      *$'\n'*) fails "role $role" "${nodes//$'\n'/, }" "docker node update --label-rm loom-lab.role, of all but one" ;;
+      "") fails "role $role" "no node has it" "run docker node update --label-add loom-lab.role=$role NODE" ;;
+      *$'\n'*) fails "role $role" "${nodes//$'\n'/, }" "run docker node update --label-rm loom-lab.role NODE for all but one" ;;
       *" Ready Active") fine "role $role" "${nodes%% *}" ;;
-      *) fails "role $role" "$nodes" "start its engine, or docker node update --availability active ${nodes%% *}" ;;
+      *" Ready Active itself") caveat "role $role" "${nodes%% *}, which is this host" "the load generator takes its CPU: use another node" ;;
+      *) fails "role $role" "$nodes" "start its engine, or run docker node update --availability active ${nodes%% *}" ;;
     esac
   done
   kinds=$(docker node ls --quiet | xargs docker node inspect --format '{{.Description.Platform.Architecture}}' | sort -u | paste -sd' ' -)

@@ -64,7 +64,7 @@ def test_a_node_that_has_all_is_fine() -> None:
         ({"kernel": None}, "fails", "node one", "does not answer"),
         ({"image_ids": OTHER}, "fails", "images one", "loom-lab/backend:jdk25"),
         ({"image_ids": OTHER, "role": "approach"}, "caveat", "images one", "loom-lab/tomcat-virtual:jdk25"),
-        ({"clock_off_ms": -101}, "caveat", "clock one", "-101 ms"),
+        ({"clock_off_ms": -101}, "caveat", "clock one", "101 ms behind"),
         ({"open_files": 20_499}, "caveat", "open files one", "20499"),
         ({"threads": 11_999}, "caveat", "threads one", "11999"),
     ],

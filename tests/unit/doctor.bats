@@ -302,8 +302,28 @@ metrics_end() {
   [[ $output == *"will not work  role backend      b Down Active: "* ]]
   BACKEND=$'b Ready Active\nc Ready Active' run check_containers
   [[ $output == *"will not work  role backend      b Ready Active, c Ready Active: "* ]]
+  BACKEND="b Ready Active itself" run check_containers
+  [[ $output == *"caveat         role backend      b, which is this host: "*"use another node"* ]]
   KINDS="aarch64 x86_64" run check_containers
   [[ $output == *"will not work  architectures     aarch64 x86_64: "* ]]
   MANAGER=false run check_containers
   [[ $output == "will not work  swarm "*"docker swarm init"* ]]
+}
+
+# nodes_tell SAID: what check_nodes makes of that, where an exporter is up.
+nodes_tell() {
+  . "$LAB_ROOT/bin/swarm_lab.sh"
+  stub docker 'exit 1'
+  SAID=$1
+  services_up() { echo cadvisor; }
+  of_nodes() { echo "$SAID" && [[ $SAID == *$'\t'* ]]; }
+  output=$(check_nodes)
+}
+
+@test "of what is said while a swarm's nodes are asked, only findings are told" {
+  nodes_tell $' Container loom-lab-loadgen-run-1 Creating\nfine\tnode b\tkernel 6.1\nfails\timages b\tthis is missing\trun this'
+  [ "$output" = $'fine           node b            kernel 6.1\nwill not work  images b          this is missing: run this' ] ||
+    { echo "$output"; return 1; }
+  nodes_tell 'could not start cadvisor: b "No such image"; make doctor LAB=swarm tells what nodes lack'
+  [[ $output == 'will not work  nodes             could not start cadvisor: b "No such image": each needs '* ]] || { echo "$output"; return 1; }
 }

@@ -56,25 +56,30 @@ def check_nodes(
         print(*finding, sep="\t")  # noqa: T201
 
 
+def _off(node: NodeFacts) -> str:
+    off_ms = node.clock_off_ms or 0
+    return f"{abs(off_ms)} ms {'behind' if off_ms < 0 else 'ahead of'} this host's"
+
+
 def findings(
     nodes: Sequence[NodeFacts], images: Sequence[tuple[str, ...]], files: int, threads: int
 ) -> Iterator[Finding]:
-    """Of nodes that have a role; an approach's image may be missing, as long as it is not measured."""
+    """An approach's image may be missing, as long as it is not measured."""
     for node in nodes:
         if node.kernel is None:
-            cure = "look at docker service ps, and open 2377/tcp, 7946/tcp, 7946/udp and 4789/udp between nodes"
+            cure = "start its engine, and open 2377/tcp, 7946/tcp, 7946/udp and 4789/udp between nodes"
             yield "fails", f"node {node.name}", "its exporter does not answer over the overlay", cure
             continue
-        told = f"kernel {node.kernel}, {node.cpu_model or 'CPU not told'}, clock {node.clock_off_ms} ms ahead"
+        told = f"kernel {node.kernel}, {node.cpu_model or 'CPU not told'}, clock {_off(node)}"
         yield "fine", f"node {node.name}", f"{told}, MTU {node.mtu}"
         lacks = [name for role, name, digest in images if role == node.role and digest not in node.image_ids.split()]
         if lacks:
             cure = f"docker save {' '.join(lacks)} | ssh {node.name} docker load"
             kind = "caveat" if node.role == "approach" else "fails"
-            yield kind, f"images {node.name}", f"this engine's {', '.join(lacks)} missing", cure
+            yield kind, f"images {node.name}", f"it lacks this engine's {', '.join(lacks)}", cure
         if abs(node.clock_off_ms or 0) > MOST_APART_MS:
             cure = "run chrony or systemd-timesyncd on every node"
-            yield "caveat", f"clock {node.name}", f"{node.clock_off_ms} ms ahead of this one", cure
+            yield "caveat", f"clock {node.name}", _off(node), cure
         for name, has, needs, cure in (
             ("open files", node.open_files, files, "raise LimitNOFILE of docker.service and containerd.service"),
             ("threads", node.threads, threads, "raise vm.max_map_count, kernel.pid_max and kernel.threads-max"),
