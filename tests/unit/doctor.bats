@@ -251,6 +251,16 @@ loopback() {
   [ "$status" -eq 0 ] && [[ $output == *"There is no archive of classes"* ]] || { echo "$output"; return 1; }
 }
 
+@test "what prepare built of all is not built again for one" {
+  local copy=$BATS_TEST_TMPDIR/lab
+  mkdir -p "$copy/services" "$copy/database" "$copy/loadgen"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/.env" "$LAB_ROOT/compose.yaml" "$copy/"
+  stub docker "case \$* in *' build'*) echo built >>$copy/builds ;; *' loom-lab/'*) printf 'sha256:%064d\n' 1 ;; esac"
+  LAB_LOCK=ours "$copy/bin/prepare"
+  LAB_LOCK=ours "$copy/bin/prepare" backend tomcat-virtual loadgen
+  [ "$(wc -l <"$copy/builds")" -eq 1 ]
+}
+
 # metrics_end CODE WAY SENTENCE: check_metrics where bin/metrics ends so, having found that way.
 metrics_end() {
   local lab=$BATS_TEST_TMPDIR/of-metrics
