@@ -2,7 +2,8 @@
 # of its role, load generators are containers of the manager. lib.sh sources it.
 # shellcheck shell=bash
 
-STACK=$COMPOSE_PROJECT_NAME START_CAP_S=200 END_CAP_S=30 ASK_DOCTOR="make doctor LAB=swarm tells what nodes lack"
+STACK=$COMPOSE_PROJECT_NAME START_CAP_S=200 END_CAP_S=30 ROLES="approach backend monitor"
+ASK_DOCTOR="make doctor LAB=swarm tells what nodes lack"
 export PROMETHEUS_HOST="" # its name leads to it only once it runs
 
 container_metrics() { echo engine; }
@@ -20,10 +21,27 @@ stack_of() {
 }
 
 manages_swarm() { [ "$(docker info --format '{{.Swarm.ControlAvailable}}' 2>/dev/null)" = true ]; }
+nodes_of_role() { # ROLE
+  docker node ls --filter "node.label=loom-lab.role=$1" --format '{{.Hostname}} {{.Status}} {{.Availability}}{{if .Self}} itself{{end}}'
+}
+role_fault() { # ROLE NODES: which have it, where that is not one that is ready, a tab, and the cure
+  case $2 in
+    "") printf 'no node has it\trun docker node update --label-add loom-lab.role=%s NODE' "$1" ;;
+    *$'\n'*) printf '%s\trun docker node update --label-rm loom-lab.role NODE, or docker node rm NODE, for all but one' "${2//$'\n'/, }" ;;
+    *" Ready Active" | *" Ready Active itself") ;;
+    *) printf '%s\tstart its engine, or run docker node update --availability active %s' "$2" "${2%% *}" ;;
+  esac
+}
 check_lab() { # [SERVICES...]
+  local role fault
   manages_swarm ||
     die "$HOST_CANNOT" "LAB=swarm needs an engine that manages a swarm: run docker swarm init, or make on the manager."
-  [ $# -eq 0 ] || stack_of "$@" >/dev/null
+  [ $# -gt 0 ] || return 0
+  for role in $ROLES; do
+    fault=$(role_fault "$role" "$(nodes_of_role "$role")")
+    [ -z "$fault" ] || die "$HOST_CANNOT" "LAB=swarm needs one ready node of the role $role (${fault/$'\t'/): }."
+  done
+  stack_of "$@" >/dev/null
 }
 
 start_services() { # [--wait] SERVICES...: those that have ended anew
@@ -46,7 +64,7 @@ wait_for() { # SERVICES...: until each of their tasks runs, which it does once i
   for service in "$@"; do
     until states=$(tasks_of "$service" '{{.CurrentState}}' --filter desired-state=running) && [ -n "$states" ] &&
       ! grep -qv "^Running " <<<"$states"; do
-      fault=$(tasks_of "$service" '{{.Node}} {{.Error}}' | grep -m 1 ' .' || true)
+      fault=$(tasks_of "$service" '{{.Node}} {{.Error}}' | grep -m 1 ' .' | sed 's/^ //' || true)
       [ -z "$fault" ] && [ $SECONDS -lt $deadline ] && sleep 0.5 || {
         states=${states:-no node runs it}
         say "could not start $service: ${fault:-${states//$'\n'/, } after $START_CAP_S s}; $ASK_DOCTOR" && return 1
@@ -147,18 +165,14 @@ check_nodes() { # by exporters, which are started for it where the lab is not up
   grep -qx cadvisor <<<"$up" || { remove_services cadvisor && remove_networks; }
 }
 check_containers() { # of bin/doctor: that each role has one node that can run it, and all are of one architecture
-  local role nodes kinds
+  local role nodes fault kinds
   manages_swarm || { fails swarm "this engine manages none" "run docker swarm init, or make on the manager" && return; }
-  for role in approach backend monitor; do
-    nodes=$(docker node ls --filter "node.label=loom-lab.role=$role" \
-      --format '{{.Hostname}} {{.Status}} {{.Availability}}{{if .Self}} itself{{end}}')
-    case $nodes in
-      "") fails "role $role" "no node has it" "run docker node update --label-add loom-lab.role=$role NODE" ;;
-      *$'\n'*) fails "role $role" "${nodes//$'\n'/, }" "run docker node update --label-rm loom-lab.role NODE for all but one" ;;
-      *" Ready Active") fine "role $role" "${nodes%% *}" ;;
-      *" Ready Active itself") caveat "role $role" "${nodes%% *}, which is this host" "the load generator takes its CPU: use another node" ;;
-      *) fails "role $role" "$nodes" "start its engine, or run docker node update --availability active ${nodes%% *}" ;;
-    esac
+  for role in $ROLES; do
+    nodes=$(nodes_of_role "$role") fault=$(role_fault "$role" "$nodes")
+    if [ -n "$fault" ]; then fails "role $role" "${fault%$'\t'*}" "${fault#*$'\t'}"; else
+      [[ $nodes != *" itself" ]] && fine "role $role" "${nodes%% *}" ||
+        caveat "role $role" "${nodes%% *}, which is this host" "the load generator takes its CPU: use another node"
+    fi
   done
   kinds=$(docker node ls --quiet | xargs docker node inspect --format '{{.Description.Platform.Architecture}}' | sort -u | paste -sd' ' -)
   [[ $kinds != *" "* ]] && fine architecture "$kinds" || fails architectures "$kinds" "use nodes of one, for which images are built"

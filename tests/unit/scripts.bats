@@ -173,6 +173,24 @@ END
   refused 3 LAB=swarm "docker swarm init"
 }
 
+@test "a swarm whose roles have not one ready node each is refused before anything starts" {
+  stub docker 'case $* in
+    *ControlAvailable*) echo true ;;
+    *role=backend*) [ -z "$BACKEND" ] || printf "%s\n" "$BACKEND" ;;
+    "node ls"*) echo "x Ready Active" ;;
+    *) echo "$*" >&2; exit 9 ;;
+    esac'
+  checked() { BACKEND=$1 LAB=swarm run bash -c 'set -euo pipefail && . "$0/bin/lib.sh" && stack_of() { :; } && check_lab a' "$LAB_ROOT"; }
+  checked "b Ready Active"
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  checked ""
+  refused 3 "role backend (no node has it)" "docker node update --label-add loom-lab.role=backend NODE."
+  checked "b Down Active"
+  refused 3 "role backend (b Down Active)" "start its engine"
+  checked $'b Ready Active\nc Ready Active'
+  refused 3 "role backend (b Ready Active, c Ready Active)" "--label-rm loom-lab.role NODE"
+}
+
 # finishing: a lab whose killed experiment cannot be summed up.
 finishing() {
   stubbed_lab
