@@ -30,7 +30,8 @@ def searched(asked: Asked, room: Room, endpoint: Endpoint, delay: Delay) -> Sear
     if asked.duration_s and asked.duration_s < SHORTEST_TRIAL_S:
         fact = f"DURATION={asked.duration_s}s is too short for a trial"
         raise UsageError(f"{fact}: use {TRIAL_S}s, or leave it out.")
-    held_s = max(IN_FLIGHT_SPARE * _longest_s(asked.objectives), 2 * answer_ms(endpoint, delay) / 1000)
+    longest_s = min((one.below / 1000 for one in asked.objectives if one.of_latency), default=WITHOUT_LATENCY_S)
+    held_s = max(IN_FLIGHT_SPARE * longest_s, 2 * answer_ms(endpoint, delay) / 1000)
     rates_rps, connections = most_of(tool(asked.tool), room, endpoint.work_ms, endpoint.connections_held)
     service_rps, generator_rps = (rate / BUSY_LIMIT for rate in rates_rps.values())
     reach_rps = min(connections.values()) / _planned_s(held_s)
@@ -69,10 +70,6 @@ def _least_ms(objective: Objective, endpoint: Endpoint, delay: Delay) -> float:
 def _planned_s(held_s: float) -> float:
     """How long requests are in flight at most: those that pile up while more is offered than is held, too."""
     return held_s + (max(SHARES) - 1) * max(SHARES) * AT_SHARE_S
-
-
-def _longest_s(objectives: list[Objective]) -> float:
-    return min((one.below / 1000 for one in objectives if one.of_latency), default=WITHOUT_LATENCY_S)
 
 
 def _tails(asked: Asked) -> list[Objective]:

@@ -126,18 +126,14 @@ def settle(folder: Path) -> None:
     """Waits until all below the folder is on the disk, whoever wrote it."""
     for path in [*folder.rglob("*"), folder]:
         if path.is_file() or path.is_dir():
-            _sync(path)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        if not path.is_dir():  # some file systems have no such thing for folders
-            raise
-    finally:
-        os.close(descriptor)
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            except OSError:
+                if not path.is_dir():  # some file systems have no such thing for folders
+                    raise
+            finally:
+                os.close(descriptor)
 
 
 def check_links(folder: Path) -> None:

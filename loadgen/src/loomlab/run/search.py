@@ -47,7 +47,8 @@ class CapacitySearch:
         main.live.phase("warm-up")
         warm_rps = WARM * rate_of(self._start)
         # Two steps: the warm-up then offers no more than what the CPUs carry.
-        load = replace(_at(self._planned, warm_rps, 1, self.search.held_s), shape=_ladder(warm_rps))
+        shape = OpenRate((RateStep(warm_rps / 2, 1), RateStep(warm_rps, 1)))
+        load = replace(_at(self._planned, warm_rps, 1, self.search.held_s), shape=shape)
         main.request = main.request.model_copy(update={"load": load})
         main.begin()
         main.wait_for_samples()
@@ -154,10 +155,6 @@ def _at(load: Load, rate_rps: float, lasts_s: int, held_s: float) -> Load:
     """At that rate, with connections for requests that are in flight so long."""
     connections = max(FEWEST_CONNECTIONS, math.ceil(rate_rps * held_s))
     return replace(at_rate(load, rate_rps, lasts_s), connections=connections)
-
-
-def _ladder(rate_rps: float) -> OpenRate:
-    return OpenRate((RateStep(rate_rps / 2, 1), RateStep(rate_rps, 1)))
 
 
 def _rested(run: Measurement) -> bool:

@@ -90,7 +90,7 @@ class Warmer:
         targets = tuple(with_work(target, LEAST_WORK_MICROS) for target in self.load.targets)
         sockets = min(math.ceil(HEADROOM * connections), self.load.connections)
         spared = replace(self.load, targets=targets, connections=sockets)
-        wait_ms = first_wait_ms(connections, cpus, self.cold_cost_ms)
+        wait_ms = min(round(connections * self.cold_cost_ms / (BUSY_TARGET * cpus)), LONGEST_WAIT_MS)
         rated = isinstance(self.load.shape, OpenRate)
         if not self._endpoint.waits_as_configured and not rated:
             wait_ms = min(wait_ms, round(self._endpoint.mean_ms))  # a pinned carrier serves them one by one
@@ -193,11 +193,6 @@ class Warmer:
         return self.cap_s - (self.bursts.clock() - self._began)
 
 
-def first_wait_ms(connections: int, cpus: float, cold_cost_ms: float) -> int:
-    """What a request waits in all, so that cold requests on these connections take the CPU they should."""
-    return min(round(connections * cold_cost_ms / (BUSY_TARGET * cpus)), LONGEST_WAIT_MS)
-
-
 def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:
     """After a burst whose requests waited `wait_ms`: CPU goes with the inverse of the latency."""
     if not last.mean_latency_ms:
@@ -224,14 +219,11 @@ def at_rest(bursts: Sequence[Burst], cpus: float) -> bool:
     return rests and last.request_cores <= CROWDED * cpus
 
 
-def _is_crowded(burst: Burst, cpus: float) -> bool:
-    return burst.cpu_s is not None and burst.request_cores > CROWDED * cpus
-
-
 def describe_course(bursts: Sequence[Burst], cpus: float) -> str | None:
     """What still changes over the later half of the bursts, which may last as long as the load to come, but for those
     that left compilers too little CPU."""
-    after = max((place for place, one in enumerate(bursts, 1) if _is_crowded(one, cpus)), default=0)
+    crowded = (one.cpu_s is not None and one.request_cores > CROWDED * cpus for one in bursts)
+    after = max((place for place, is_crowded in enumerate(crowded, 1) if is_crowded), default=0)
     later = bursts[max(after, len(bursts) // 2) :]
     return _change(later, COURSE_LIMIT / max(len(later) - 1, 1))
 
