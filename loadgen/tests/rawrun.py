@@ -186,24 +186,12 @@ class RawRun:
         new = {key(one) for one in series}
         self.metrics[part] = [one for one in self.metrics[part] if key(one) not in new] + list(series)
 
-    def drop(self, *services: str) -> None:
-        """Nothing was recorded of these containers."""
-        containers = self.metrics["containers"]
-        self.metrics["containers"] = [one for one in containers if one["metric"]["service"] not in services]
-
     def spend(self, cpu: str, column: int, by_second: Callable[[int], float]) -> None:
         """So many jiffies of the CPU's until that second, which were idle ones, are of this column."""
         for second, sample in zip(SAMPLED, self.samples, strict=True):
             spent = round(by_second(second))
             sample["cpus"][cpu][column] += spent
             sample["cpus"][cpu][IDLE] -= spent
-
-    def ab_report(self) -> str:
-        told = {
-            "Time taken for tests": f"{SECONDS}.000 seconds", "Complete requests": len(self.rows) + self.unanswered,
-            "Failed requests": 0, "Total transferred": "9 bytes",
-        } | self.report  # fmt: skip
-        return "This is ApacheBench\n" + "".join(f"{name}:  {value}\n" for name, value in told.items())
 
     def write(self, folder: Path) -> Path:
         (folder / "raw").mkdir(parents=True, exist_ok=True)
@@ -217,7 +205,12 @@ class RawRun:
         for name, value in files.items():
             if value is not None:
                 write(folder, f"{name}.json", value)
-        write(folder, "ab.txt", self.ab_report())
+        told = {
+            "Time taken for tests": f"{SECONDS}.000 seconds", "Complete requests": len(self.rows) + self.unanswered,
+            "Failed requests": 0, "Total transferred": "9 bytes",
+        } | self.report  # fmt: skip
+        said = "".join(f"{name}:  {value}\n" for name, value in told.items())
+        write(folder, "ab.txt", f"This is ApacheBench\n{said}")
         answered = "".join(f"{DATE}\t{start}\t0\t{took}\t{took}\t{took}\n" for start, took in self.rows)
         closed = f"{DATE}\t{int(at(5))}\t0\t9\t9\t0\n" * self.unanswered
         with gzip.open(folder / "raw" / "ab-requests.tsv.gz", "wt") as log:

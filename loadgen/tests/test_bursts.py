@@ -18,7 +18,7 @@ from loomlab.run.console import Stop
 from loomlab.run.management import Management, Process
 from loomlab.run.process import Bursts, burst_of, busy_connections, run_tool
 from loomlab.tools.ab import Ab
-from loomlab.tools.tool import Tool, ToolReport
+from loomlab.tools.tool import ToolReport
 from rawrun import log_of
 
 CROWD = (UserStage(25_000, 240), UserStage(0, 60))
@@ -27,26 +27,19 @@ BEFORE = Process(cpu_s=10, jit_cpu_s=1, rss_bytes=1e6)
 AFTER = Process(cpu_s=10.4, jit_cpu_s=1.1, rss_bytes=2e6)
 
 
-def reporting(report: ToolReport | None) -> Tool:
-    """ab, but that it does nothing and leaves this report (None: none that can be read) and one request."""
+def burst_with(report: ToolReport | None, *processes: Process, **bursts: Any) -> Burst:
+    """Of a tool that does nothing and leaves this report (None: none that can be read) and one request; `processes` are
+    what the process tells, one time after another, the last one for ever."""
 
     def read(*_: object) -> ToolReport:
         if report is None:
             raise ParseError
         return report
 
-    log = log_of([0], [900], unanswered=20)
-    tool: Tool = type(
-        "Reporting", (Ab,), {"command": lambda *_, **__: ["true"], "report": read, "requests": lambda *_: log}
-    )()
-    return tool
-
-
-def burst_with(report: ToolReport | None, *processes: Process, **bursts: Any) -> Burst:
-    """`processes` are what the process tells, one time after another, the last one for ever."""
-    told = list(processes)
+    told, log = list(processes), log_of([0], [900], unanswered=20)
+    differs = {"command": lambda *_, **__: ["true"], "report": read, "requests": lambda *_: log}
     approach = SimpleNamespace(process=lambda: told.pop(0) if len(told) > 1 else told[0])
-    running = Bursts(reporting(report), cast("Management", approach), Stop(), **bursts)
+    running = Bursts(type("Reporting", (Ab,), differs)(), cast("Management", approach), Stop(), **bursts)
     return running.run("settle", load_of(Closed(100, 5), 10), 900, lambda: None)
 
 

@@ -113,9 +113,8 @@ class Process:
         burst = SimpleNamespace(cpu_s=self.cost_ms, jit_cpu_s=0.0, requests=1000)
         self.warmup = SimpleNamespace(bursts=[burst] if self.cost_ms else [])
         self.endpoint = SimpleNamespace(mean_ms=900.0)
-        self.approach = SimpleNamespace(process=lambda: SimpleNamespace(cpus=1, inflight=9 if self.is_stuck else 0))
+        self.approach = SimpleNamespace(process=lambda: SimpleNamespace(cpus=1, inflight=9 * self.is_stuck()))
 
-    @property
     def is_stuck(self) -> bool:
         return self.stuck_after is not None and any(one > self.stuck_after for one in self.offered)
 

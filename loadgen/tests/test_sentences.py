@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from compared import BASE, LESS, LOAD, PAIR, SPREAD, compared, observed, one_of_many, only
-from loomlab.records.contrasts import Comparison
-from loomlab.statistics.comparison import CPU_PER_REQUEST, MEMORY_PER_REQUEST, P99, Pair
+from compared import BASE, LESS, LOAD, SPREAD, compared, observed, one_of_many, only
+from loomlab.statistics.comparison import CPU_PER_REQUEST, MEMORY_PER_REQUEST, P99
 
 COSTS = st.floats(0.01, 100)
 BLOCKS = st.lists(st.tuples(COSTS, COSTS), min_size=1, max_size=8)
@@ -20,10 +19,6 @@ EVEN_ON_AVERAGE = (0.31, 0.25, 0.27, 0.31, 0.26)
 NEAR = [1.01 * value for value in BASE]
 SIZE = r"(under 0\.1|over 99|over 1,000|[\d.,]+)"
 SPAN = re.compile(rf"interval {SIZE}(?: % (less|more))? to {SIZE} % (less|more), (\d+) block")
-
-
-def of(blocks: list[tuple[float, float]], pair: Pair = PAIR) -> Comparison:
-    return compared([a for a, _ in blocks], [b for _, b in blocks], pair=pair)
 
 
 def test_each_word_has_its_approved_sentence(snapshot: SnapshotAssertion) -> None:
@@ -62,7 +57,7 @@ def holds(text: str, size: float) -> bool:
 @given(st.one_of(BLOCKS, CLOSE))
 def test_every_number_is_that_of_the_figures(blocks: list[tuple[float, float]]) -> None:
     """The end of the interval that is nearer to equality is said first."""
-    got = of(blocks)
+    got = compared([a for a, _ in blocks], [b for _, b in blocks])
 
     assert LOAD in got.sentence
     if got.interval is None:
