@@ -14,17 +14,15 @@ def limits_of(text: Any) -> Any:
     """Of `figure>+10%`, or `figure<-5%` for what must not fall."""
     if not isinstance(text, str):
         return text
-    found = []
+    found, figures = [], get_args(Limit.model_fields["figure"].annotation)
     for part in filter(None, map(str.strip, text.split(";"))):
         limit = re.fullmatch(r"([a-z0-9_.]+)(?:>\+|<(?=-))(-?[0-9]{1,3}(?:\.[0-9]{1,2})?)%", part)
         if not limit or float(limit[2]) == 0:
             raise ValueError(
                 f"{part!r:.60} is no limit: use for instance cpu_ms_per_request>+10% or throughput_rps<-5%"
             )
-        if limit[1] not in get_args(Limit.model_fields["figure"].annotation):
-            raise ValueError(
-                f"{limit[1]} is no figure of it: use {', '.join(get_args(Limit.model_fields['figure'].annotation))}"
-            )
+        if limit[1] not in figures:
+            raise ValueError(f"{limit[1]} is no figure of it: use {', '.join(figures)}")
         if float(limit[2]) <= -100:
             raise ValueError(f"{part} can never be exceeded: use a share above -100%")
         found.append(Limit.model_validate({"figure": limit[1], "share": float(limit[2]) / 100}))

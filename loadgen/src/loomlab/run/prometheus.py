@@ -182,9 +182,8 @@ class Prometheus:
                 record[name] = self._samples(f"{selector}[{math.ceil(now - start + PADDING_S)}s]", now)
             except UnreachableError as error:
                 record |= {name: [], "error": str(error)}
-        with suppress(
-            UnreachableError, LookupError, TypeError, ValueError
-        ):  # last: a step until here has moved what was asked for
+        # Last: a step until here has moved what was asked for.
+        with suppress(UnreachableError, LookupError, TypeError, ValueError):
             before, told = time.time(), float(self.query("vector(time())", None)[0]["value"][1])
             record["clock_off_s"] = max(before - told, told - time.time(), 0)
         return record
