@@ -1,11 +1,12 @@
-"""Pairs that are loaded in turn: the order of their slices, what is recorded of each, and what is made of them."""
+"""Pairs that are loaded in turn: the order of their slices, and what is recorded of each."""
 
-import math
+import os
+import signal
 import sys
 import time
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,18 +15,15 @@ import pytest
 
 from loads import load_of, request_of
 from loomlab.basics.waves import LEFT_OUT, SLICE_WAVES
-from loomlab.judge.judge import judge_run
-from loomlab.judge.request_figures import slice_figures
-from loomlab.records.files import RunFiles, write_json
+from loomlab.records.files import RunFiles
 from loomlab.records.load import Closed
+from loomlab.records.models import Foreign, HostSample
 from loomlab.records.raw import Slice, SliceLog
-from loomlab.records.requestlog import RequestLog
 from loomlab.run.console import Progress, Stop
 from loomlab.run.management import Process
 from loomlab.run.measure import Measurement
-from loomlab.run.process import STEAL
+from loomlab.run.process import EVERY_S
 from loomlab.run.slices import DISTURBED_AGAIN, LEFT_OUT_AGAIN, Gate, Pair, sides_in_turn
-from rawrun import APPROACH_CPU, BACKEND_CPU, RawRun, at, matrix, ramp
 
 SILENT = "import sys; [*sys.stdin]"
 ECHO = """
@@ -55,18 +53,24 @@ def test_neither_drift_nor_the_slice_before_favours_a_side(slices: int) -> None:
     assert followed[0].count(True) == followed[1].count(True)
 
 
-def side(folder: Path, name: str, counters: dict[str, float], deaf: str = "", silent: bool = False) -> Any:
+def side(
+    folder: Path, name: str, counters: dict[str, float], deaf: str = "", silent: bool = False, **changes: Any
+) -> Any:
     """Stands in for a measurement whose process takes 4 CPU seconds for each of its own slices, and 2 until it rests;
     an eighth of all is its compilers'."""
     files = RunFiles(folder / name)
     files.raw.mkdir(parents=True)
-    load = load_of(Closed(30, 1), 1, origin=f"http://{name}:8080")
-    request = request_of(load, approach=name, tool="users", partner="ab".replace(name, ""), slices=4)
+    load = load_of(Closed(30, 1), 2, origin=f"http://{name}:8080")
+    plain: dict[str, Any] = {"load": load, "partner": "ab".replace(name, ""), "slices": 4}
+    request = request_of(approach=name, tool="users", **plain | changes)
     steps: list[str] = []
     command = [sys.executable, "-c", SILENT if silent else ECHO.replace("{deaf}", deaf), name]
     tool = SimpleNamespace(command=lambda *_, **__: command, output=lambda raw: raw / "tool.txt")
 
     def process() -> Process:
+        if counters.get("untold", 0) > 0:
+            counters["untold"] -= 1
+            return Process()
         counters[name] += 0.25  # of the reading itself
         spent = counters[name]
         return Process(cpu_s=spent, jit_cpu_s=spent / 8, allocated_bytes=1000 * spent, threads=spent)
@@ -77,37 +81,52 @@ def side(folder: Path, name: str, counters: dict[str, float], deaf: str = "", si
 
     def reset_peaks() -> bool:
         steps.append("reset")
-        return True
+        return name == "a"
 
     kept: list[Any] = []
     return SimpleNamespace(
         request=request, files=files, run_dir=folder / name, tool=tool, stop=Stop(), progress=Progress(),
         approach=SimpleNamespace(process=process, reset_peaks=reset_peaks),
-        backend=SimpleNamespace(delay=lambda: "300"), drain=drain, earlier=None,
+        backend=SimpleNamespace(delay=lambda: f"30{name}"), drain=drain, earlier=None,
         warmup=SimpleNamespace(bursts=[]),
         begin=lambda: steps.append("begin"), wait_for_samples=lambda: steps.append("wait"),
         end=lambda: steps.append("end"), keep=lambda *told: kept.append(told), steps=steps, kept=kept,
     )  # fmt: skip
 
 
-def run_pair(folder: Path, patch: pytest.MonkeyPatch, deaf: str = "") -> tuple[list[Any], bool]:
+def run_pair(
+    folder: Path, patch: pytest.MonkeyPatch, deaf: str = "", untold: int = 0, interrupt: bool = False
+) -> tuple[list[Any], bool]:
+    """`untold`: so many readings of processes fail after the first slice; or that is interrupted."""
     counters, send = {"a": 100.0, "b": 7.0}, Gate.send
 
-    def serving(gate: Gate, *told: Any) -> bool:
+    def serving(gate: Gate, requests: int, longest_s: float, stop: Stop, tick: Callable[[], None]) -> bool:
         counters[gate.command[-1]] += 4
-        return send(gate, *told)
+        counters.setdefault("untold", untold)
+        stop.requested = interrupt
+        return send(gate, requests, longest_s, stop, tick) and not interrupt
 
     patch.setattr(Gate, "send", serving)
     sides = [side(folder, "a", counters, deaf), side(folder, "b", counters)]
+    return ran(sides)
+
+
+def ran(sides: list[Any]) -> tuple[list[Any], bool]:
     live = SimpleNamespace(follow=lambda *_: None, phase=lambda _: None)
     return sides, Pair(cast("list[Measurement]", sides), cast("Any", live)).run()
 
 
+def logs_of(sides: list[Any]) -> list[SliceLog]:
+    return [SliceLog.model_validate_json(one.files.slices.read_text()) for one in sides]
+
+
 def test_each_side_keeps_its_own_slices_with_their_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = iter([{"ActiveOpens": 1}, {"ActiveOpens": 2}])
+    monkeypatch.setattr("loomlab.run.slices.network_counters", lambda: next(opened))
     sides, whole = run_pair(tmp_path, monkeypatch)
 
     assert whole
-    logs = [SliceLog.model_validate_json(one.files.slices.read_text()) for one in sides]
+    logs = logs_of(sides)
     for log in logs:
         told = [
             (one.cpu_s, one.jit_cpu_s, one.idle_cpu_s, one.allocated_bytes, one.threads_started) for one in log.slices
@@ -126,7 +145,8 @@ def test_each_side_keeps_its_own_slices_with_their_cost(tmp_path: Path, monkeypa
         assert (run.started, run.exit_code, run.stopped_by) == (logs[0].started, 0, None)
         assert run.ended == max(slice_.ended for log in logs for slice_ in log.slices)
         assert len(host.samples) >= 8
-        assert (delay, host.peaks_reset) == ("300", True)
+        assert (host.network_before, host.network_after) == ({"ActiveOpens": 1}, {"ActiveOpens": 2})
+        assert (delay, host.peaks_reset) == (f"30{one.request.approach}", one.request.approach == "a")
         assert partner != one.request.approach
 
 
@@ -140,7 +160,7 @@ def test_a_slice_that_the_hypervisor_disturbed_is_made_again(
     sides, whole = run_pair(tmp_path, monkeypatch)
 
     assert whole
-    logs = [SliceLog.model_validate_json(one.files.slices.read_text()) for one in sides]
+    logs = logs_of(sides)
     assert [len(log.disturbed) for log in logs] == again
     assert [(len(log.slices), log.again) for log in logs] == [(4, sum(again))] * 2
     for log in logs:
@@ -172,7 +192,7 @@ def test_none_is_made_again_if_the_partner_would_lose_threads_or_the_cpus_are_an
     cast("Any", pair.sides[1]).request = pair.sides[1].request.model_copy(update=cpus)
     now = time.time()
     spans = [(now - 2 * slice_s, now - slice_s), (now - slice_s, now)]
-    pair._slices = [[slice_of(begin, 1.0, 5.0).model_copy(update={"ended": end})] for begin, end in spans]
+    pair._slices = [[Slice.model_construct(started=begin, ended=end)] for begin, end in spans]
     assert pair._is_disturbed(1, until_partner) == is_again
 
 
@@ -185,146 +205,107 @@ def test_of_two_slices_in_a_row_the_first_keeps_the_partner_waiting_for_both(
     assert told == [1, 2, 1, 1, 1, 2, 1, 1]
 
 
+@dataclass
+class Clock:
+    """Of a pair whose slices take a ramp's second and so long for each wave; CPU 1 loses 6% of what it does for as
+    long as the hypervisor takes it."""
+
+    waves_s: dict[str, list[float]]
+    stolen: bool = False
+    now: float = 1024.0
+    steal: float = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+    monotonic = time
+
+    def send(self, gate: Gate, requests: int, longest_s: float, _: Stop, tick: Callable[[], None]) -> bool:
+        waves_s = self.waves_s[gate.command[-1]]
+        lasts_s = 1 + requests / 2 * (waves_s.pop(0) if len(waves_s) > 1 else waves_s[0])
+        until = self.now + lasts_s
+        while self.now < until:
+            tick()
+            self.now += 0.125
+            self.steal += 0.75 * self.stolen
+        return lasts_s <= longest_s
+
+    def sample(self, pid: int) -> HostSample:
+        spent = int(100 * (self.now - 1024))
+        quiet, taken = [0, 0, 0, spent, 0, 0, 0, 0], [spent, 0, 0, 0, 0, 0, 0, int(self.steal)]
+        return HostSample(time=self.now, cpus={"0": quiet, "1": taken, "2": quiet}, tool_threads={f"{pid}": 0})
+
+
+def run_on(clock: Clock, folder: Path, patch: pytest.MonkeyPatch, **changes: Any) -> tuple[list[Any], bool]:
+    """Slices are to last 4 s. Of b a warm-up with waves of 0.25 s has settled, after some of 0.125 s."""
+    patch.setattr("loomlab.run.slices.time", clock)
+    patch.setattr("loomlab.run.slices.sample", clock.sample)
+    patch.setattr(Gate, "send", lambda *told: clock.send(*told))  # noqa: PLW0108 - a method of the gate
+    changes |= {"load": load_of(Closed(30, 8), 2), "slices": 2, "approach_cpus": "1", "backend_cpus": "2"}
+    sides = [side(folder, name, {"a": 0.0, "b": 0.0}, **changes) for name in "ab"]
+    bursts = [("ramp", 125), ("settle", 250)]
+    sides[1].warmup.bursts = [SimpleNamespace(phase=phase, mean_latency_ms=mean_ms) for phase, mean_ms in bursts]
+    return ran(sides)
+
+
+@pytest.mark.parametrize(("foreign", "first"), [(False, 16), (True, 22)])
+def test_a_slice_has_as_many_waves_as_last_as_long_as_it_should(
+    foreign: bool, first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loomlab.run.slices.LONGEST_SLICE_S", 4)
+    clock = Clock({"a": [0.125, 0.125, 0.25], "b": [0.25]})
+    sides, whole = run_on(clock, tmp_path, monkeypatch, foreign=Foreign(port=1, ready="/ready") if foreign else None)
+
+    assert whole
+    a, b = logs_of(sides)
+    assert [one.requests for one in a.left_out] == [2 * SLICE_WAVES, 2 * 32]  # the first was too short
+    assert [one.requests for one in b.left_out] == [2 * first]
+    assert [[one.requests for one in log.slices] for log in (a, b)] == [[2 * 32, 2 * 16], [2 * 16, 2 * 16]]
+    run, host, *_ = sides[0].kept[0]
+    assert (run.started, run.ended) == (a.slices[0].started, a.slices[-1].ended)
+    assert (host.samples[0].time, host.samples[-1].time) == (run.started, run.ended)
+    gaps_s = np.diff([one.time for one in host.samples])
+    assert max(gaps_s) == EVERY_S
+    assert len(gaps_s) == 9 + 5 + 5 + 5 + 3
+    assert len({pid for one in host.samples for pid in one.tool_threads} - {str(os.getpid())}) == 2
+
+
+def test_an_interrupted_pair_is_told_and_ends_its_generators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sides, whole = run_pair(tmp_path, monkeypatch, interrupt=True)
+    assert not whole
+    assert [one.kept[0][0].stopped_by for one in sides] == ["interrupt"] * 2
+    assert [one.kept[0][0].exit_code for one in sides] == [-signal.SIGINT, 0]
+
+
+@pytest.mark.parametrize(("untold", "stopped_by"), [(1, None), (9, "slice")])
+def test_a_process_that_does_not_tell_its_cpu_time_twice_ends_slices(
+    untold: int, stopped_by: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides, _ = run_pair(tmp_path, monkeypatch, untold=untold)
+    assert [one.kept[0][0].stopped_by for one in sides] == [stopped_by] * 2
+
+
 def test_a_generator_that_dies_ends_slices_of_both_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sides, _ = run_pair(tmp_path, monkeypatch, deaf="11")
+    sides, _ = run_pair(tmp_path, monkeypatch, deaf="22")
     assert [(one.kept[0][0].stopped_by, one.kept[0][0].exit_code) for one in sides] == [("slice", 3), ("slice", 0)]
+    assert [log.slices for log in logs_of(sides)] == [[], []]
 
 
-def test_a_slice_that_does_not_end_is_given_up(tmp_path: Path) -> None:
-    gate = Gate(side(tmp_path, "a", {"a": 0.0}, silent=True))
+@pytest.mark.parametrize(("longest_s", "stopped"), [(0.5, False), (99, True)])
+def test_a_slice_that_does_not_end_is_given_up(longest_s: float, stopped: bool, tmp_path: Path) -> None:
+    gate, stop = Gate(side(tmp_path, "a", {"a": 0.0}, silent=True)), Stop()
+    stop.requested = stopped
 
     began = time.monotonic()
-    assert not gate.send(11, 0.5, Stop(), lambda: None)
+    assert not gate.send(11, longest_s, stop, lambda: None)
     assert time.monotonic() - began < 5
     assert gate.end() == 0
 
 
-WAVES = 5
+def test_a_generator_that_has_ended_takes_no_slice(tmp_path: Path) -> None:
+    gate = Gate(side(tmp_path, "a", {"a": 0.0}))
+    gate.process.kill()
+    gate.process.wait()
 
-
-def log_of(*slices: tuple[float, float]) -> RequestLog:
-    """Ten connections in slices that begin then: five waves, the first of 0.5 s, the others of that latency."""
-    starts, latencies = [], []
-    for begin, latency_s in slices:
-        for wave in range(WAVES):
-            starts += [begin + (wave and 0.5 + (wave - 1) * latency_s)] * 10
-            latencies += [500.0 if wave == 0 else 1000 * latency_s] * 10
-    return RequestLog(np.array(starts), np.array(latencies))
-
-
-def slice_of(begin: float, latency_s: float, cpu_s: float | None, **changes: float | None) -> Slice:
-    """Ten requests a wave; compilers and an idle partner took nothing, unless changed."""
-    plain = {"jit_cpu_s": 0.0, "idle_cpu_s": 0.0, "allocated_bytes": 5000.0, "threads_started": 0.0} | changes
-    ended = begin + 0.5 + (WAVES - 1) * latency_s
-    return Slice(started=begin, ended=ended, requests=10 * WAVES, cpu_s=cpu_s, **plain)
-
-
-def figures(
-    own: list[Slice], partners: list[Slice] | None = None, log: RequestLog | None = None, **more: Any
-) -> dict[str, Any]:
-    """Of these slices; the partner's are alike."""
-    pair = SliceLog(partner="other", started=0, ended=0, slices=own, partners=partners or own, **more)
-    known = log or log_of(*((one.started, (one.ended - one.started - 0.5) / (WAVES - 1)) for one in own))
-    return slice_figures(pair, known, load_of(Closed(10, 1), 10), [0.0])[0]
-
-
-def test_the_run_has_the_means_of_its_slices_without_first_and_last_waves_in_its_latencies() -> None:
-    fields = figures([slice_of(100, 1.0, 5.0, threads_started=4), slice_of(200, 2.0, 10.0), slice_of(300, 1.0, 5.0)])
-
-    assert fields["cpu_ms_per_request"] == pytest.approx((100 + 200 + 100) / 3)
-    assert fields["throughput_rps"] == pytest.approx((10 + 5 + 10) / 3)
-    assert (fields["latency_ms"].min, fields["latency_ms"].max) == (1000, 2000)
-    assert fields["latency_ms"].mean == pytest.approx(4000 / 3)
-    assert [one.requests for one in fields["slices"]] == [50, 50, 50]
-    assert (fields["requests"], fields["errors"], fields["counted_requests"]) == (150, 0, 150)
-    assert fields["interior"].seconds == pytest.approx(4.5 + 8.5 + 4.5)
-    assert fields["little_ratio"] == pytest.approx(1)
-    assert fields["allocated_bytes_per_request"] == 100
-    assert fields["threads_started"] == 0
-    assert fields["lab_connections"] == 3 + 6 * 6
-    assert "tool_failure" not in fields
-
-
-def test_a_slice_that_was_made_again_is_in_no_figure() -> None:
-    own, disturbed = [slice_of(100.1, 1.0, 5.0), slice_of(200, 1.0, 5.0)], slice_of(95.5, 1.0, 50.0)
-    every = log_of((95.5, 1.0), (100.1, 1.0), (200, 1.0))
-
-    fields = figures(own, log=every, disturbed=[disturbed], again=1)
-
-    assert [one.requests for one in fields["slices"]] == [50, 50]
-    assert fields["cpu_ms_per_request"] == pytest.approx(100)
-    assert fields["lab_connections"] == 3 + 6 * 5
-    assert "tool_failure" not in fields
-
-
-def test_a_wave_that_runs_dry_is_in_no_latency() -> None:
-    whole, place = log_of((100, 1.0)), np.arange(50) % 10
-    last = whole.start_s == 103.5
-    log = RequestLog(whole.start_s + last * 0.01 * place, np.where(last, 300.0, whole.latency_ms))
-
-    fields = figures([slice_of(100, 1.0, 5.0)], log=log)
-    assert (fields["latency_ms"].min, fields["throughput_rps"]) == (1000, pytest.approx(10))
-
-
-def test_a_run_of_a_pair_is_judged_on_its_own_slices(tmp_path: Path) -> None:
-    raw = RawRun()
-    raw.put("approach", matrix("jvm_gc_pause_seconds_sum", ramp(0.1)))
-    raw.spend("0", STEAL, lambda second: 50 * min(max(second - 30, 0), 4))  # in the second slice of its own
-    own = [slice_of(at(4), 1.0, 5.0), slice_of(at(30), 1.0, 5.0)]
-    others = [slice_of(at(10), 2.0, 5.0), slice_of(at(20), 2.0, 5.0)]
-    log = SliceLog(partner="other", started=at(4), ended=at(35), slices=own, partners=others)
-    log.disturbed = [slice_of(at(begin), 1.0, 50.0) for begin in (-2, 25, 41)]  # one of them among those that count
-    folder = raw.write(tmp_path / "1-app")
-    write_json(folder / "raw" / "slices.json", log)
-
-    run = judge_run(folder)
-    served = sum(one.requests for one in run.slices)
-    assert run.cpu_ms_per_request == pytest.approx(fmean(5000 / one.requests for one in run.slices))
-    assert run.cpu_seconds == pytest.approx(APPROACH_CPU * 9)
-    assert run.backend_cpu_ms_per_request == pytest.approx(BACKEND_CPU * 9000 / served)
-    assert (run.steal_shares or {})["approach"] == pytest.approx(200 / 900, abs=0.03)
-    assert run.gc.share == run.gc_share == pytest.approx((run.gc.pause_seconds or 0) / 13.5)
-
-
-def test_neither_compilers_nor_what_the_process_takes_when_it_idles_is_the_requests_cost() -> None:
-    own = [slice_of(100, 1.0, 5.0, jit_cpu_s=0.5), slice_of(200, 1.0, 5.0)]
-    partners = [slice_of(110, 1.0, 3.0, idle_cpu_s=0.045), slice_of(190, 1.0, 3.0, idle_cpu_s=0.045)]
-
-    fields = figures(own, partners)
-    assert fields["cpu_ms_per_request"] == pytest.approx((4.455 + 4.955) / 2 / 50 * 1000)
-    assert fields["partner_cpus"] == 0
-    assert figures(partners, own)["partner_cpus"] == pytest.approx(0.01)
-
-
-@pytest.mark.parametrize(("costs", "others", "grew"), [
-    ((5, 5, 6, 6), (5, 5, 5, 5), 1.2), ((5, 6, 6, 7), (10, 12, 12, 14), 1.0), ((6, 6, 5, 5), (6, 6, 6, 6), 5 / 6),
-])  # fmt: skip
-def test_the_ratio_to_the_partner_is_watched(costs: tuple[float, ...], others: tuple[float, ...], grew: float) -> None:
-    own, partners = (
-        [slice_of(100 * place, 1.0, cpu_s) for place, cpu_s in enumerate(side, 1)] for side in (costs, others)
-    )
-
-    assert math.exp(figures(own, partners)["ratio_shift"]) == pytest.approx(grew)
-
-
-def test_connections_that_idle_within_a_slice_break_littles_law() -> None:
-    whole = log_of((100, 1.0))
-    stops = whole.where((whole.start_s != 101.5) | (np.arange(len(whole)) % 2 == 0), whole.failed_start_s > 0)
-    assert figures([slice_of(100, 1.0, 5.0)], log=stops)["little_ratio"] < 0.9
-
-
-def test_requests_that_a_slice_lacks_are_told_and_failed_ones_are_errors() -> None:
-    whole = log_of((100, 1.0))
-    lacking = whole.where(np.arange(len(whole)) > 2, whole.failed_start_s > 0)
-    failing = replace(lacking, failed_start_s=np.array([100.0] * 3), failed_latency_ms=np.array([1.0] * 3))
-
-    assert "tool_failure" in figures([slice_of(100, 1.0, 5.0)], log=lacking)
-    fields = figures([slice_of(100, 1.0, 5.0)], log=failing)
-    assert "tool_failure" not in fields
-    assert (fields["requests"], fields["errors"]) == (50, 3)
-
-
-def test_what_one_slice_lacks_the_run_does_not_have() -> None:
-    fields = figures([slice_of(100, 1.0, 5.0), slice_of(200, 1.0, None, allocated_bytes=None)])
-    assert fields["cpu_ms_per_request"] is fields["allocated_bytes_per_request"] is fields["cpu_fall"] is None
-    assert fields["ratio_shift"] is None
+    assert not gate.send(11, 99, Stop(), lambda: None)
+    assert gate.end() == -signal.SIGKILL
