@@ -1,13 +1,17 @@
 """What is told of a swarm's nodes, and what of it `make doctor` finds wrong."""
 
+import io
 import json
+import platform
+import re
+import time
 from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from loomlab.exporter.engine import ToldNode
-from loomlab.exporter.nodes import findings, told_by_nodes
+from loomlab.exporter.nodes import check_nodes, findings, tell_nodes, told_by_nodes
 from loomlab.records.models import NodeFacts
 from served import serving
 
@@ -20,7 +24,7 @@ GOOD = NodeFacts(
     threads=12_000,
     mtu=1450,
     clock_off_ms=3,
-    image_ids=HERE,
+    image_ids=f"{OTHER} {HERE}",
 )
 NEEDED = [("backend", "loom-lab/backend:jdk25", HERE), ("approach", "loom-lab/tomcat-virtual:jdk25", HERE)]
 
@@ -44,18 +48,39 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
 
 def test_what_an_exporter_tells_is_added_to_what_the_manager_knows(page: bytes) -> None:
     listed = [NodeFacts(name="one", role="backend", nano_cpus=10**9), NodeFacts(name="two", role="approach")]
-    with serving(lambda _: (200, page)) as exporter:
+    ahead = re.sub(rb"(?m)^(lab_node_clock_seconds) .*", rb"\1 %f" % (time.time() + 60), page)
+    with serving(lambda _: (200, ahead)) as exporter:
         one, two = told_by_nodes(listed, ["127.0.0.1", "127.0.0.2"], exporter.port)
+    with serving(lambda _: (200, b"")) as another:
+        assert told_by_nodes(listed, ["127.0.0.1"], another.port) == listed
 
     assert (one.role, one.nano_cpus, one.threads, one.mtu) == ("backend", 10**9, 32765, 1450)
+    assert one.kernel == platform.release()
     assert one.image_ids.split() == [HERE, OTHER]
     assert one.clock_off_ms is not None
-    assert -5000 < one.clock_off_ms <= 0  # the page was made before
+    assert 50_000 < one.clock_off_ms <= 60_000
     assert two == listed[1]
 
 
-def test_a_node_that_has_all_is_fine() -> None:
-    assert [kind for kind, *_ in findings([GOOD], NEEDED, 20_500, 12_000)] == ["fine"]
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"clock_off_ms": 100},
+        {"clock_off_ms": None},
+        {"open_files": None, "threads": None},
+        {"role": "monitor", "image_ids": ""},
+    ],
+)
+def test_a_node_that_has_all_as_far_as_it_is_known_is_fine(changed: dict[str, object]) -> None:
+    node = GOOD.model_copy(update=changed)
+    assert [kind for kind, *_ in findings([node], NEEDED, 20_500, 12_000)] == ["fine"]
+
+
+def test_one_that_does_not_answer_hides_neither_itself_nor_others() -> None:
+    nodes = [GOOD.model_copy(update={"kernel": None, "open_files": 0}), GOOD.model_copy(update={"threads": 0})]
+    found = [one[:2] for one in findings(nodes, NEEDED, 20_500, 12_000)]
+    assert found == [("fails", "node one"), ("fine", "node one"), ("caveat", "threads one")]
 
 
 @pytest.mark.parametrize(
@@ -65,6 +90,7 @@ def test_a_node_that_has_all_is_fine() -> None:
         ({"image_ids": OTHER}, "fails", "images one", "loom-lab/backend:jdk25"),
         ({"image_ids": OTHER, "role": "approach"}, "caveat", "images one", "loom-lab/tomcat-virtual:jdk25"),
         ({"clock_off_ms": -101}, "caveat", "clock one", "101 ms behind"),
+        ({"clock_off_ms": 101}, "caveat", "clock one", "101 ms ahead"),
         ({"open_files": 20_499}, "caveat", "open files one", "20499"),
         ({"threads": 11_999}, "caveat", "threads one", "11999"),
     ],
@@ -79,5 +105,46 @@ def test_what_a_node_lacks_is_named_with_its_value(
 
 
 def test_nodes_whose_packets_have_different_lengths_are_named() -> None:
-    *_, last = findings([GOOD, GOOD.model_copy(update={"name": "two", "mtu": 1400})], NEEDED, 20_500, 12_000)
+    same, unknown, other = (GOOD.model_copy(update={"name": "two", "mtu": mtu}) for mtu in (1450, None, 1400))
+    *_, last = findings([GOOD, other], NEEDED, 20_500, 12_000)
     assert last[:3] == ("caveat", "MTU", "one 1450, two 1400")
+    for alike in (same, unknown):
+        assert [kind for kind, *_ in findings([GOOD, alike], NEEDED, 20_500, 12_000)] == ["fine", "fine"]
+
+
+def test_commands_ask_the_exporter_of_each_node_that_stdin_lists(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[list[str]] = []
+
+    def told(_: object, addresses: list[str]) -> list[NodeFacts]:
+        asked.append(addresses)
+        return [GOOD.model_copy(update={"image_ids": OTHER})] * len(addresses)
+
+    found = [(None, None, None, "", (f"10.0.0.{last}", 8081)) for last in (2, 1, 2)]
+    monkeypatch.setattr("loomlab.exporter.nodes.told_by_nodes", told)
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_: found)
+    monkeypatch.setattr("sys.stdin", io.StringIO("[]"))
+    tell_nodes()
+    nodes = [NodeFacts.model_validate(one) for one in json.loads(f"[{capsys.readouterr().out}]")]
+    monkeypatch.setattr("sys.stdin", io.StringIO("[]"))
+    check_nodes([f"backend=loom-lab/backend:jdk25={HERE}"], files=1, threads=1)
+    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+
+    assert asked == [["10.0.0.1", "10.0.0.2"]] * 2
+    assert nodes == [GOOD.model_copy(update={"image_ids": ""})] * 2
+    assert [line[:2] for line in lines] == [["fine", "node one"], ["fails", "images one"]] * 2
+    assert lines[1][3] == "docker save loom-lab/backend:jdk25 | ssh one docker load"
+
+
+def test_without_an_exporter_nodes_are_as_they_are_listed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def unknown(*_: object) -> None:
+        raise OSError
+
+    listed = NodeFacts(name="one", role="backend", nano_cpus=10**9)
+    monkeypatch.setattr("socket.getaddrinfo", unknown)
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"[{listed.model_dump_json()}]"))
+    tell_nodes()
+    assert NodeFacts.model_validate_json(capsys.readouterr().out) == listed

@@ -18,7 +18,7 @@ from loomlab.basics.waves import LEFT_OUT, SLICE_WAVES
 from loomlab.records.files import RunFiles
 from loomlab.records.load import Closed
 from loomlab.records.models import Foreign, HostSample
-from loomlab.records.raw import Slice, SliceLog
+from loomlab.records.raw import SliceLog
 from loomlab.run.console import Progress, Stop
 from loomlab.run.management import Process
 from loomlab.run.measure import Measurement
@@ -192,7 +192,7 @@ def test_none_is_made_again_if_the_partner_would_lose_threads_or_the_cpus_are_an
     cast("Any", pair.sides[1]).request = pair.sides[1].request.model_copy(update=cpus)
     now = time.time()
     spans = [(now - 2 * slice_s, now - slice_s), (now - slice_s, now)]
-    pair._slices = [[Slice.model_construct(started=begin, ended=end)] for begin, end in spans]
+    pair._slices = [[cast("Any", SimpleNamespace(started=begin, ended=end))] for begin, end in spans]
     assert pair._is_disturbed(1, until_partner) == is_again
 
 
