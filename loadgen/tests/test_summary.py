@@ -137,14 +137,20 @@ def test_the_table_fits_120_columns_and_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_the_markdown_holds_a_row_a_run_and_the_caveats_after_an_opening(tmp_path: Path) -> None:
-    facts = {"stand_in_images": True, "cpus": 2, "cgroup": "2", "notes": ["A note."]}
+    known = {"nano_cpus": 15 * 10**8, "memory_bytes": 3 * 2**29, "engine": "29", "kernel": "6.1", "cpu_model": "A CPU"}
+    nodes = [{"name": "one", "role": "backend", "open_files": 9, "clock_off_ms": 0} | known, {"name": "two"}]
+    host = {"cpus": 2, "memory_bytes": 3 * 2**29, "cgroup": "2", "size": "auto", "nodes": nodes}
+    facts = {"stand_in_images": True, "notes": ["A note."]} | host
     text = markdown(summed_up(tmp_path, [run(1), run(2)], environment=facts), ["The answer."])
 
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len(rows) == 4
     assert len({row.count("|") for row in rows}) == 1
     assert text.index("The answer.") < text.index(rows[0])
-    for part in ("stand-in base images", "- A note.", "Host: 2 CPUs, cgroup v2."):
+    for part in ("stand-in base images", "- A note.", "Host: 2 CPUs, 1.5 GiB, cgroup v2, size auto."):
+        assert part in text
+    one = "1.5 CPUs, A CPU, 1.5 GiB, engine 29, kernel 6.1, 9 open files, clock 0 ms ahead"
+    for part in (f"Node one (backend): {one}.", "Node two (load generator): "):
         assert part in text
 
 
