@@ -96,6 +96,9 @@ def test_shares_are_those_of_the_set() -> None:
     assert approach is not None and both is not None
     assert (approach.busy, approach.interrupts, approach.steal) == pytest.approx((0.5, 0.05, 0.2))
     assert approach.cpu_seconds == 10
+    assert approach.stolen_of_needed == pytest.approx(0.2 / 0.75)
+    idle = shares_of(samples, {"1"}, [(2, 12)])
+    assert idle is not None and idle.stolen_of_needed == 0
     assert (both.busy, both.interrupts, both.steal, both.cpu_seconds) == pytest.approx((0.25, 0.025, 0.1, 20))
 
 

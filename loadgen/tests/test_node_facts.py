@@ -4,6 +4,7 @@ import io
 import json
 import platform
 import re
+import resource
 import time
 from pathlib import Path
 
@@ -30,20 +31,24 @@ NEEDED = [("backend", "loom-lab/backend:jdk25", HERE), ("approach", "loom-lab/to
 
 
 @pytest.fixture
-def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
-    """Of a node of our making."""
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> bytes:
+    """Of a node of our making; the test may say what else its files hold."""
     for name, text in {
         "proc/sys/vm/max_map_count": "65530", "proc/sys/kernel/pid_max": "32768",
         "proc/sys/kernel/threads-max": "99999",
         "sys/class/net/eth0/mtu": "1450", "sys/class/net/eth1/mtu": "1500", "sys/class/net/lo/mtu": "9",
+        "proc/cpuinfo": "model name\t: A CPU", "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave",
+        **getattr(request, "param", {}),
     }.items():  # fmt: skip
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"{text}\n")
     monkeypatch.setenv("NODE", "one")
     engine, registry = tmp_path / "docker.sock", CollectorRegistry()
     registry.register(ToldNode(engine, tmp_path))
-    with serving(lambda _: (200, json.dumps([{"Id": HERE}, {"Id": OTHER}]).encode()), path=engine):
-        return generate_latest(registry)
+    with serving(lambda _: (200, json.dumps([{"Id": HERE}, {"Id": OTHER}]).encode()), path=engine) as served:
+        told = generate_latest(registry)
+    assert served.asked == ["GET /images/json"]
+    return told
 
 
 def test_what_an_exporter_tells_is_added_to_what_the_manager_knows(page: bytes) -> None:
@@ -55,11 +60,19 @@ def test_what_an_exporter_tells_is_added_to_what_the_manager_knows(page: bytes) 
         assert told_by_nodes(listed, ["127.0.0.1"], another.port) == listed
 
     assert (one.role, one.nano_cpus, one.threads, one.mtu) == ("backend", 10**9, 32765, 1450)
-    assert one.kernel == platform.release()
+    assert (one.kernel, one.cpu_model, one.governor) == (platform.release(), "A CPU", "powersave")
+    assert one.open_files == resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     assert one.image_ids.split() == [HERE, OTHER]
     assert one.clock_off_ms is not None
     assert 50_000 < one.clock_off_ms <= 60_000
     assert two == listed[1]
+
+
+@pytest.mark.parametrize(
+    "page", [{f"proc/sys/kernel/{name}": "20000"} for name in ("pid_max", "threads-max")], indirect=True
+)
+def test_a_node_has_as_many_threads_as_the_lowest_limit_of_its_kernel_allows(page: bytes) -> None:
+    assert b'threads="20000"' in page
 
 
 @pytest.mark.parametrize(
