@@ -223,3 +223,13 @@ def test_network_counters_are_found_by_name(tmp_path: Path) -> None:
     (tmp_path / "net" / "snmp").write_text("Tcp: MaxConn ActiveOpens\nTcp: -1 7\n")
 
     assert process.network_counters(tmp_path) == {"TCPSynRetrans": 42, "ActiveOpens": 7}
+
+
+def test_shares_of_stretches_weigh_by_time_and_are_unknown_if_one_is() -> None:
+    spent = [50 * min(second, 30) + 10 * max(second - 30, 0) for second in range(41)]
+    samples = [busy(second, jiffies, jiffies) for second, jiffies in enumerate(spent)]
+
+    together = shares_of(samples, None, [(0, 30), (30, 40)])
+    assert together
+    assert (together.busy, together.cpu_seconds, together.cpus) == (pytest.approx(0.4), 80, 2)
+    assert shares_of(samples, None, [(0, 30), (60, 70)]) is None
