@@ -5,11 +5,13 @@ acknowledged, a line of order and product each.
 import json
 import sys
 import threading
+import time
 from http.client import HTTPConnection, HTTPException
 from itertools import count
 
 AT_ONCE = 10
 LONGEST_S = 20
+PAUSE_S = 0.05  # else it takes the CPU that a start needs
 
 numbers = count()
 
@@ -30,6 +32,7 @@ def place(host: str) -> None:
                     sys.stdout.flush()
         except (OSError, HTTPException):
             connection.close()
+            time.sleep(PAUSE_S)
 
 
 for _ in range(AT_ONCE):
