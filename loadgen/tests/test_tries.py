@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
@@ -175,6 +175,7 @@ def walk(folder: Path, spoils: set[str], moments: Iterator[bool]) -> None:
 IN_TURN = {"tool": "users", "approaches": ["tomcat-platform", "tomcat-virtual"]}
 
 
+@settings(max_examples=settings().max_examples // 4)  # of a second each
 @given(
     seed=st.integers(0, 10**6), spoilt_share=st.sampled_from([0.0, 0.3, 1.0]), killed_share=st.floats(0, 0.1),
     asked=st.sampled_from([{}, IN_TURN]),
