@@ -221,7 +221,7 @@ async def test_a_connection_that_breaks_is_told_and_replaced(
     await assert_answers_again(approach, golden)
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(50, marks=pytest.mark.night)])
+@pytest.mark.parametrize("kills", [3, pytest.param(50, marks=[pytest.mark.night, pytest.mark.timeout(400)])])
 async def test_orders_that_were_acknowledged_are_there_after_connections_were_killed(
     approach: Approach, database: Database, golden: Golden, kills: int
 ) -> None:
