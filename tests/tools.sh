@@ -33,6 +33,7 @@ in_loadgen_test() {
     --volume "$LAB_ROOT/README.md:/lab/README.md:ro" --volume "$LAB_ROOT/docs:/lab/docs:ro" \
     --volume "$LAB_ROOT/tests/provocations:/lab/tests/provocations:ro" --volume "$LAB_ROOT/tests/fuzz:/lab/tests/fuzz:ro" \
     --volume "$LAB_ROOT/tests/faults:/lab/tests/faults:ro" --volume "$LAB_ROOT/tests/soak:/lab/tests/soak:ro" \
+    --volume "$LAB_ROOT/tests/live:/lab/tests/live:ro" \
     --volume "$LAB_ROOT/benchmarks:/lab/benchmarks:ro" \
     loom-lab/loadgen-test "$@"
 }

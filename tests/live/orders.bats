@@ -9,11 +9,7 @@ export BATS_TEST_TIMEOUT=1500 LAB_DATABASE=1 APPROACH_CPUSET="" APPROACH_CPUS=1 
 setup_file() { "$LAB_ROOT/bin/prepare" database tomcat-platform tomcat-virtual virtual-netty webflux-netty; }
 
 compose() {
-  (
-    . "$LAB_ROOT/bin/lib.sh"
-    COMPOSE_PROJECT_NAME=$PROJECT
-    compose --progress quiet --profile '*' "$@"
-  )
+  bash -c '. "$1/bin/lib.sh"; COMPOSE_PROJECT_NAME=$2; compose --progress quiet --profile "*" "${@:3}"' - "$LAB_ROOT" "$PROJECT" "$@"
 }
 
 teardown() {

@@ -1,4 +1,4 @@
-"""Places orders of single pieces until standard input ends, each of a product of its own: `place_orders.py HOST`. Prints what was
+"""Places orders until standard input ends, each of a product of its own: `place_orders.py HOST`. Prints those that were
 acknowledged, a line of order and product each.
 """
 
