@@ -119,12 +119,12 @@ async def test_a_placed_order_is_there(approach: Approach, database: Database) -
 
 
 async def test_orders_that_collide_are_tried_again_and_none_is_lost_or_there_twice(
-    approach: Approach, database: Database
+    approach: Approach, database: Database, settings: Settings
 ) -> None:
     assert database
     retried = (await approach.scrape()).value("lab_database_retries_total")
-    async with approach.crowd(20) as crowd:
-        answers = await crowd.ask_often(ASKED["POST /orders"], 5)
+    async with approach.crowd(settings["POOL"]) as crowd:
+        answers = await crowd.ask_often(ASKED["POST /orders"], 20)
     assert {answer.status for answer in answers} <= {201, 409}
     for refused in (answer for answer in answers if answer.status == 409):
         assert_problem(refused, 409)
