@@ -27,8 +27,7 @@ from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users, UserSt
 from ordered import SCENARIOS, planned
 
 OWN = [
-    "cpu-work", "database-orders", "database-reads", "fan-out", "few-or-many-connections", "rate-ladder",
-    "slow-backend", "soak",
+    "cpu-work", "fan-out", "few-or-many-connections", "rate-ladder", "slow-backend", "soak",
 ]  # fmt: skip
 CLOSED = {"shape": "closed", "connections": [1000, 5000], "requests_per_connection": 120}
 RATE = {"shape": "rate", "rate": ["100/s", "300/s"], "connections": 50, "duration": "2m"}
