@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from loomlab.basics.format import counted, percent
+from loomlab.basics.format import counted, number, percent
 from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S
 from loomlab.judge import limits
 from loomlab.judge.interior import WAVE_ERROR
@@ -223,7 +223,7 @@ def omission_possible(run: Measured) -> Iterator[str]:
     if omitted > OMITTED_LIMIT * answered:
         what = f"no answer came for {sum(run.silences_s)} s"
         if run.slow and silent < slow:
-            what = f"{counted(run.slow.requests, 'request')} took up to {run.slow.longest_ms:,.0f} ms"
+            what = f"{counted(run.slow.requests, 'request')} took up to {number(run.slow.longest_ms / 1000)} s"
         fact = f"Coordinated omission is possible: {what}, and a closed-model tool sends nothing meanwhile, so about"
         cure = f"(the limit is {percent(OMITTED_LIMIT)}): find what stalled, or offer a rate (make run-vegeta)."
         yield f"{fact} {omitted:,.0f} requests are missing, {percent(omitted / answered)} of those answered {cure}"
