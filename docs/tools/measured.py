@@ -8,7 +8,18 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from loomlab.answer.figures import CPU, MEMORY, P99, PARTS, RSS, THREADS, THROUGHPUT, Figure, measured_figures
+from loomlab.answer.figures import (
+    CPU,
+    CPU_WITH_DATABASE,
+    MEMORY,
+    P99,
+    PARTS,
+    RSS,
+    THREADS,
+    THROUGHPUT,
+    Figure,
+    measured_figures,
+)
 from loomlab.answer.loads import load_groups
 from loomlab.answer.text import Remark, host_lines, stretch_lines
 from loomlab.basics.format import counted, number, percent
@@ -43,6 +54,24 @@ KEPT = {
     ),
     "mix-1": ("A mixed load, one carrier", "make sweep RATE=100 REQUESTS_FILE=examples/mix.yaml REPEATS=3 CARRIERS=1"),
     "mix-2": ("A mixed load, two carriers", "make sweep RATE=100 REQUESTS_FILE=examples/mix.yaml REPEATS=3 CARRIERS=2"),
+    "database-reads": (
+        "Reading from a database",
+        "make sweep REQUESTS_FILE=examples/database/reads.yaml RATE=1000 REPEATS=3",
+    ),
+    "database-orders": (
+        "Transactions",
+        "make sweep REQUESTS_FILE=examples/database/orders.yaml RATE=300 REPEATS=3",
+    ),
+    "database-jdk": (
+        "A database on JDK 21 and on 25",
+        "make compare APPROACH=tomcat-virtual REQUESTS_FILE=examples/database/reads.yaml RATE=1000 A=JDK=21 B=JDK=25 "
+        "REPEATS=3",
+    ),
+    "database-carriers": (
+        "A database, one carrier thread and four",
+        "make compare APPROACH=tomcat-virtual JDK=21 REQUESTS_FILE=examples/database/reads.yaml RATE=1000 "
+        "A=CARRIERS=1 B=CARRIERS=4 REPEATS=3",
+    ),
     "all-ten": ("All ten approaches", "make sweep APPROACH=all CONCURRENCY=1000 TOOL=hey REPEATS=2"),
 }
 """Title and command of each summary in results/measured/, which is gzipped JSON."""
@@ -51,7 +80,7 @@ PAIRS = {
     "virtual-netty": "**virtual threads instead of reactive code**, on Netty",
 }
 """Contrasts of the answer, by the side whose figures are compared with the other's."""
-SHOWN = (CPU, MEMORY, P99, THROUGHPUT, RSS, THREADS)
+SHOWN = (CPU, CPU_WITH_DATABASE, MEMORY, P99, THROUGHPUT, RSS, THREADS)
 DARK = {"ink": "#e6e8eb", "soft": "#a3abb5", "grid": "#2a2f37"}
 NUMBER = re.compile(r"\b\d+(?:\.\d+)?\b")
 ROW_IN, EDGE_IN = 0.45, 0.75
@@ -148,7 +177,8 @@ def _worst(remarks: Sequence[Remark]) -> Iterator[str]:
 
 
 def _dropped(experiment: Experiment) -> Iterator[str]:
-    for figure in (CPU, MEMORY, P99):
+    told = measured_figures(experiment.runs)
+    for figure in (figure for figure in (CPU, MEMORY, P99) if figure in told):
         for one in experiment.comparisons(figure):
             if one.dropped:
                 blocks = ", ".join(reason.partition(" (")[0] for reason in one.dropped)

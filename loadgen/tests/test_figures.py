@@ -3,10 +3,11 @@
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 
-from loomlab.answer.figures import FIGURES, MEMORY, THREADS, THROUGHPUT, Spread, spread
+from loomlab.answer.figures import CPU_WITH_DATABASE, FIGURES, MEMORY, THREADS, THROUGHPUT, Spread, spread
 from loomlab.basics.format import UNKNOWN, amount, fixed, number, percent, rough_percent, signed
 from loomlab.basics.trend import trend
 from loomlab.records.capacity import Capacity
@@ -17,9 +18,17 @@ from rawrun import log_of
 from report_folder import NAMES, blocks, run_of
 
 
+@pytest.mark.parametrize("lacking", ["cpu_ms_per_request", "database_cpu_ms_per_request"])
+def test_cpu_with_the_databases_is_of_both_or_not_known(lacking: str) -> None:
+    parts: dict[str, Any] = {"cpu_ms_per_request": 1.5, "database_cpu_ms_per_request": 0.0}
+    assert CPU_WITH_DATABASE.of(run_of(NAMES[0], **parts)) == 1.5
+    assert CPU_WITH_DATABASE.of(run_of(NAMES[0], **parts | {lacking: None})) is None
+
+
 def test_each_figure_is_its_own_in_its_unit() -> None:
     run = run_of(
-        NAMES[0], cpu_ms_per_request=1.5, throughput_rps=1000.0, started_rps=999.0, threads_max=77,
+        NAMES[0], cpu_ms_per_request=1.5, database_cpu_ms_per_request=0.5, throughput_rps=1000.0, started_rps=999.0,
+        threads_max=77,
         rss_max_bytes=3 * 2**20, rss_hwm_bytes=4 * 2**20,
         latency_ms=Latency(p50=50, p66=66, p75=75, p80=80, p90=90, p95=95, p98=98, p99=99, p99_9=99.9, max=101),
         live_bytes_per_request=LiveBytes(heap=4096, stacks_off_heap=2048, kernel=1024), requests=6000, errors=2,
@@ -27,7 +36,8 @@ def test_each_figure_is_its_own_in_its_unit() -> None:
     )  # fmt: skip
 
     assert {figure.key: figure.of(run) for figure in FIGURES} == {
-        "cpu_ms_per_request": 1.5, "p50_ms": 50, "p99_ms": 99, "p99_9_ms": 99.9, "throughput_rps": 1000,
+        "cpu_ms_per_request": 1.5, "cpu_with_database_ms_per_request": 2, "p50_ms": 50,
+        "p99_ms": 99, "p99_9_ms": 99.9, "throughput_rps": 1000,
         "threads_max": 77, "rss_max_mib": 3, "live_kib_per_request": 7, "requests": 6000, "errors": 2,
         "gc_cpu_percent": 4, "capacity_rps": 700,
     }  # fmt: skip

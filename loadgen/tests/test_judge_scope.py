@@ -69,7 +69,7 @@ def answers(seconds: Iterable[int], each: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize(
     ("rows", "took_s", "numbers"),
     [
-        (delayed(0.5, 6.0), 10, "20 6.0"), (delayed(0.5, 3.5), 10, "20 3.5"), (delayed(4.0, 4.1), 10, None),
+        (delayed(0.5, 6.0), 10, "20 6.00"), (delayed(0.5, 3.5), 10, "20 3.50"), (delayed(4.0, 4.1), 10, None),
         (answers((0, 8), 9), 10, ""),
         # A tool may take some time until it sends its first request.
         (answers(range(4, 10), 3), 6, None),
@@ -103,7 +103,7 @@ def test_a_request_that_failed_after_long_stands_for_those_it_kept_back(tmp_path
     log = log_of(starts_s, latencies_ms, failed_start_s=[at(10)], failed_latency_ms=[8500])
     stand_in(requests=lambda *_: log, discards=False)
 
-    assert told(run.judged(tmp_path).rules, "omission_possible", "1 8.5")
+    assert told(run.judged(tmp_path).rules, "omission_possible", "1 8.50")
 
 
 def test_a_tool_whose_connections_have_quotas_is_judged_while_all_are_busy(tmp_path: Path, stand_in: StandIn) -> None:

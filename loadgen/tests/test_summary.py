@@ -18,7 +18,7 @@ from loomlab.answer.summary import summarise
 from loomlab.answer.text import HEADINGS, WIDEST_TABLE, cells, footnotes, markdown, show, stretch_lines
 from loomlab.basics.errors import UsageError
 from loomlab.records.load import Closed, Load, Users, UserStage
-from loomlab.records.models import Episode, Gc, Latency, Run, ScaledScenario, Step, Summary
+from loomlab.records.models import Episode, Gc, KindFigures, Latency, Run, ScaledScenario, Step, Summary
 from loomlab.records.raw import LiveBytes
 from loomlab.report import page
 from saying import exit_code
@@ -244,10 +244,14 @@ def test_steps_hangs_and_failures_are_lines_of_both_outputs(tmp_path: Path, snap
     held = STEP.model_copy(update={"held": True, "errors": 0, "offered_rps": 250, "latency_ms": Latency()})
     never = HANG.model_copy(update={"recovery_s": None, "before_p50_ms": None})
     failures = {"failures": {"timeout": 1200, "connection reset": 3}}
+    kind = KindFigures(request="GET /orders/1", requests=500, errors=0, latency_ms=Latency(p50=0.912, p99=14.6))
     runs = [
         run(1, load=LADDER, steps=[held, STEP]),
         run(2, episodes=[HANG, never], **failures),
         run(3, failed_latency_ms=Latency(p50=30_001), **failures),
+        run(4, kinds=[kind, kind.model_copy(update={"request": "POST /orders", "errors": 12})]),
+        run(5, kinds=[kind, kind.model_copy(update={"request": "POST /orders", "latency_ms": Latency(p50=9, p99=15)})]),
+        run(6, kinds=[kind, kind.model_copy(update={"request": "POST /orders", "latency_ms": Latency(p50=1, p99=21)})]),
     ]
     path = experiment(tmp_path, runs)
 

@@ -53,7 +53,7 @@ FIGURES: list[tuple[str, str, str, Any, Any, str]] = [
     ("other_backend_requests", "suspect", "backend_requests_per_request", 2.891, 2.889, "2.889 3 0.110"),
     ("backend_reconnected", "suspect", "backend_connections_opened", 1800, 1801, "1801 180000 1"),
     ("omission_possible", "suspect", "slow", Slow(requests=1, longest_ms=570_950, omitted=600),
-     Slow(requests=2, longest_ms=286_900, omitted=601), "2 286.9 601 1"),
+     Slow(requests=2, longest_ms=286_900, omitted=601), "2 287 601 1"),
     ("omission_possible", "suspect", "silences_s", (2, 2, 2), (2, 3), "5 2,460 4.1 1"),
     ("connections_idle", "suspect", "little_ratio", 0.991, 0.989, "1.1 1000 1"),
     ("connections_idle", "suspect", "little_ratio", 1.009, 1.011, "1.1 1000 1"),

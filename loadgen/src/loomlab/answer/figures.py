@@ -62,6 +62,11 @@ def _live(part: str) -> Callable[[Run], float | None]:
     return lambda run: getattr(run.live_bytes_per_request, part)
 
 
+def _with_database(run: Run) -> float | None:
+    parts = (run.cpu_ms_per_request, run.database_cpu_ms_per_request)
+    return None if None in parts else sum(part or 0 for part in parts)
+
+
 def _share_of_errors(run: Run) -> str:
     if not run.errors or not run.requests:
         return fixed(run.errors)
@@ -73,6 +78,11 @@ CPU = Figure(
     "cpu_ms_per_request", "CPU per request", "ms", "CPU time of the container per request, of the interior",
     lambda run: run.cpu_ms_per_request, CPU_PER_REQUEST, primary=True, column=("CPU ms", 3),
     exported=Exported("cpu_ms_per_request", "CPU per request", "ms", decimals=3),
+)  # fmt: skip
+CPU_WITH_DATABASE = Figure(
+    "cpu_with_database_ms_per_request", "CPU per request with the database's", "ms",
+    "CPU time of the approach and of the database per request, of the interior", _with_database,
+    _without_margin("CPU per request with the database's", "ms"),
 )  # fmt: skip
 CAPACITY = Figure(
     "capacity_rps", "capacity", "requests/s", "the highest rate that a process held the objective at",
@@ -136,9 +146,15 @@ GC = Figure(
     "gc_cpu_percent", "garbage collection", "%", "the collector's part of the approach's CPU time, of the whole run",
     lambda run: run.gc.cpu_share, divisor=0.01, column=("GC %", 1),
 )  # fmt: skip
-EVERY = (CAPACITY, THROUGHPUT, P50, P99, REQUESTS, ERRORS, P99_9, CPU, ALLOCATED, MEMORY, *PARTS, GC, RSS, THREADS)
-FIGURES = (CAPACITY, CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, REQUESTS, ERRORS, GC, RSS, THREADS)  # the report's
-SUMMED_UP = (CAPACITY, CPU, MEMORY, P99)  # those by which summary.json compares
+EVERY = (
+    CAPACITY, THROUGHPUT, P50, P99, REQUESTS, ERRORS, P99_9, CPU, CPU_WITH_DATABASE, ALLOCATED, MEMORY, *PARTS, GC,
+    RSS, THREADS,
+)  # fmt: skip
+FIGURES = (
+    CAPACITY, CPU, CPU_WITH_DATABASE, MEMORY, P50, P99, P99_9, THROUGHPUT, REQUESTS, ERRORS, GC, RSS, THREADS,
+)  # fmt: skip
+"""The report's."""
+SUMMED_UP = (CAPACITY, CPU, CPU_WITH_DATABASE, MEMORY, P99)  # those by which summary.json compares
 
 
 def measured_figures(runs: Iterable[Run]) -> list[Figure]:

@@ -15,7 +15,7 @@ from rich.table import Table
 from loomlab.answer.capacity import capacity_lines
 from loomlab.answer.figures import EVERY
 from loomlab.answer.parity import EXPLAINED_NOTE, what_differs
-from loomlab.basics.format import fixed, plain
+from loomlab.basics.format import fixed, number, plain
 from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
 from loomlab.statistics.comparison import FEWEST_BLOCKS
@@ -24,6 +24,7 @@ COLUMNS = [figure for figure in EVERY if figure.column]
 HEADINGS = ("#", "approach", "load", *(figure.column[0] for figure in EVERY if figure.column), "verdict")
 TEXT_COLUMNS = frozenset({"approach", "verdict"})
 WIDEST_TABLE, LONGEST_LINE = 120, 10_000
+KINDS_APART = 1.5  # of p50 or p99: kinds that are closer say what the run's own figures say
 
 
 def load_cell(load: Load) -> str:
@@ -91,8 +92,18 @@ def footnotes(summary: Summary, brief: bool = False) -> list[str]:
 
 
 def stretch_lines(runs: Sequence[Run]) -> list[str]:
-    """What runs show step by step, how they got over hangs of the backend, and what their failures were."""
-    return lines("stretches.txt", runs=runs, fixed=fixed)
+    """What runs show step by step, and by kind of request where kinds differ; how they got over hangs of the backend;
+    what their failures were."""
+    apart = {run.run for run in runs if any(kind.errors for kind in run.kinds) or _kinds_differ(run)}
+    return lines("stretches.txt", runs=runs, apart=apart, fixed=fixed, number=number)
+
+
+def _kinds_differ(run: Run) -> bool:
+    return any(
+        max(known) > KINDS_APART * min(known)
+        for values in zip(*((kind.latency_ms.p50, kind.latency_ms.p99) for kind in run.kinds), strict=True)
+        if (known := [value for value in values if value is not None])
+    )
 
 
 def host_lines(environment: Mapping[str, Any]) -> list[str]:
