@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ import pytest
 
 from good import BURST, WARMUP
 from loads import load_of, rate, request_of
-from loomlab.records.load import Closed, Shape
+from loomlab.records.load import Closed, Shape, Target
 from loomlab.records.models import Run
 from loomlab.records.order import changing, read_order
 from loomlab.records.raw import LiveBytes, Warmup
@@ -215,6 +216,20 @@ def test_a_tool_that_is_not_installed_is_one_sentence(tmp_path: Path) -> None:
     assert problems.splitlines()[-1].startswith("loom-lab: ab cannot be started")
     assert (out / "raw" / "request.json").exists()
     assert state(out) == "running"
+
+
+@TOOLS
+@pytest.mark.parametrize(("kind", "code"), [("POST /orders", 3), ("", 0)])
+def test_requests_of_the_users_that_all_fail_end_the_experiment(tmp_path: Path, kind: str, code: int) -> None:
+    out = small(tmp_path, "127.0.0.16", warmup_cap_s=6)
+    with changing(out.parent.parent) as order:
+        request = order.run(out.name).request
+        request.load = replace(request.load, targets=(Target("/status/503", kind=kind),))
+    with running("127.0.0.16", 0.01), monitored(out) as (process, _):
+        _, said = process.communicate(timeout=90)
+
+    assert process.returncode == code
+    assert ("No request to tomcat-platform was answered 2xx" in said) == (code == 3)
 
 
 LEFT_TO_THE_LAB = {"fit_duration": True, "fit_requests": True}

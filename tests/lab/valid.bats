@@ -18,7 +18,7 @@ FOLLOWS='["generator_cpus", "generator_wait_mean", "generator_wait_p99", "backen
 outcome() {
   local folder
   folder=$(experiment_folder) || return
-  cat "$folder/summary.json" "$folder"/runs/*/raw/{host,request}.json | docker exec --interactive "$LAB_JQ" jq --raw-output --slurp '
+  cat "$folder/summary.json" "$folder"/runs/*/raw/{host,request}.json | kept_jq --raw-output --slurp '
     .[0].runs[0] as $run | (.[1].samples | [first.cpus, last.cpus]) as [$before, $after]
     | def spent($cpu): [range(8) | $after[$cpu][.] - $before[$cpu][.]];
       def busy($cpus): [$cpus[] | spent(.) | 1 - (.[3] + .[4]) / add] | add;

@@ -7,7 +7,7 @@ load ../helpers
 setup() {
   . "$LAB_ROOT/bin/lib.sh"
   . "$LAB_ROOT/tests/benchmarks/lib.sh"
-  jq() { command docker exec --interactive "$LAB_JQ" jq "$@"; }
+  jq() { kept_jq "$@"; }
   . "$LAB_ROOT/tests/benchmarks/protocol.sh"
   LINES_FILE=$BATS_TEST_TMPDIR/cost.jsonl SERIES=1 WHAT=pools UNDER=tomcat-virtual CONNECTIONS=1000
   : >"$LINES_FILE"

@@ -164,7 +164,7 @@ class Measurement:
         request = self.request
         bursts = self._bursts(self.tool)
         warmup = Warmer(bursts, self.waits, request.load, request.warmup_cap_s).run(settles=request.partner is None)
-        if warmup.failed and request.foreign:
+        if warmup.failed and (request.foreign or any(target.kind for target in request.load.targets)):
             raise HostError(
                 f"No request to {request.name} was answered 2xx in the warm-up: see raw/, and your requests."
             )
