@@ -156,7 +156,8 @@ def page(experiments: Mapping[str, Experiment]) -> str:
         compared = any(one.interval for one in experiment.comparisons(CPU))
         unclear = [opening.unclear] if opening.unclear else []
         told = [*opening.found, *unclear, *opening.more] if compared else opening.more
-        said = [sentence for sentence in told if "exploratory" not in sentence]  # the table has those figures
+        # The table has exploratory figures, and advice is empty on a page of results.
+        said = [sentence for sentence in told if "exploratory" not in sentence and "REPEATS=" not in sentence]
         of_runs = _worst([one for one in caveats.of_runs if one.verdict != "valid"])
         doubts = dict.fromkeys([*caveats.whole, *_dropped(experiment), *caveats.host, *of_runs])
         host = " ".join(host_lines(summary.environment))

@@ -63,8 +63,8 @@ def _live(part: str) -> Callable[[Run], float | None]:
 
 
 def _with_database(run: Run) -> float | None:
-    parts = (run.cpu_ms_per_request, run.database_cpu_ms_per_request)
-    return None if None in parts else sum(part or 0 for part in parts)
+    own, its = run.cpu_ms_per_request, run.database_cpu_ms_per_request
+    return None if own is None or its is None else own + its
 
 
 def _share_of_errors(run: Run) -> str:

@@ -81,7 +81,7 @@ class Target:
     method: Literal["GET", "POST"] = "GET"
     headers: tuple[Annotated[str, Field(pattern=r"^[ -~]*$")], ...] = ()
     body: Path | None = None  # the file that holds it
-    kind: str = ""
+    kind: str = ""  # of requests of the user's
 
     @property
     def label(self) -> str:

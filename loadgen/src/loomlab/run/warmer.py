@@ -53,7 +53,7 @@ class Warmer:
     def __post_init__(self) -> None:
         endpoints = [endpoint_of(target.target, self.waits.delay) for target in self.load.targets]
         self._endpoint = self.waits.endpoint
-        self._waits_given = self.waits.delay.text == NO_DELAY or self._endpoint.database
+        self._fixed_waits = self.waits.delay.text == NO_DELAY or self._endpoint.database
         self._connections = busy_connections(self.load, max(endpoint.mean_ms for endpoint in endpoints) / 1000)
         self._asked_ms = fmean(endpoint.work_ms for endpoint in endpoints)
         self._done: list[Burst] = []
@@ -65,7 +65,7 @@ class Warmer:
         """Both phases, or only the first if there is one; after a burst without an answer, or a stop, what there is."""
         compiled = self.compile(COMPILE_SHARE * self.cap_s if settles else self.cap_s)
         compiling_s = self.cap_s - self._left_s()
-        needed = compiled is None and not self._waits_given
+        needed = compiled is None and not self._fixed_waits
         changing = self._settle() if settles or needed else None
         return Warmup(
             cap_s=self.cap_s,
@@ -82,7 +82,7 @@ class Warmer:
         process = self.bursts.approach.process()
         cpus = self._cpus = process.cpus or 1
         told = {process.jit_cpu_s, process.compiling_s} != {None} and process.cpu_s is not None
-        if self._waits_given:
+        if self._fixed_waits:
             return self._compile_as_it_waits(self.cap_s - limit_s, told=told)
         if not told:
             self.waits.progress.say("The JIT compilers' CPU time is unknown: the warm-up runs only the load itself.")
