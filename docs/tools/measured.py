@@ -3,7 +3,7 @@
 import gzip
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from loomlab.answer.figures import (
     CPU,
     CPU_WITH_DATABASE,
     MEMORY,
+    P50,
     P99,
     PARTS,
     RSS,
@@ -21,7 +22,7 @@ from loomlab.answer.figures import (
     measured_figures,
 )
 from loomlab.answer.loads import load_groups
-from loomlab.answer.text import Remark, host_lines, stretch_lines
+from loomlab.answer.text import host_lines, stretch_lines
 from loomlab.basics.format import counted, number, percent
 from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Comparison
@@ -34,6 +35,7 @@ from loomlab.statistics.paired import why_not
 
 KEPT = {
     "headline": ("With the read time-out", "make sweep CONCURRENCY=500,2000"),
+    "headline-earlier": ("The same on another host", "make sweep CONCURRENCY=500,2000"),
     "headline-slower": ("The same on a slower host", "make sweep CONCURRENCY=500,2000"),
     "headline-untimed": ("Without a read time-out", "make sweep CONCURRENCY=500,2000 RESPONSE_TIMEOUT_MS=0"),
     "webflux-tomcat": (
@@ -72,16 +74,29 @@ KEPT = {
         "make compare APPROACH=tomcat-virtual JDK=21 REQUESTS_FILE=examples/database/reads.yaml RATE=1000 "
         "A=CARRIERS=1 B=CARRIERS=4 REPEATS=3",
     ),
+    "database-stall": (
+        "A pool of 5, 20 and 100 connections while statements stall",
+        "make compare APPROACH=tomcat-virtual REQUESTS_FILE=examples/database/stall.yaml RATE=100 CONCURRENCY=400 "
+        "A=POOL=5 B=POOL=20 C=POOL=100 REPEATS=3",
+    ),
+    "database-stall-reactive": (
+        "The same in reactive code",
+        "make compare APPROACH=webflux-netty REQUESTS_FILE=examples/database/stall.yaml RATE=100 CONCURRENCY=400 "
+        "A=POOL=5 B=POOL=20 C=POOL=100 REPEATS=3",
+    ),
     "all-ten": ("All ten approaches", "make sweep APPROACH=all CONCURRENCY=1000 TOOL=hey REPEATS=2"),
 }
 """Title and command of each summary in results/measured/, which is gzipped JSON."""
+AGAIN = {"headline-earlier", "headline-slower"}
+"""Those of which sentences are enough."""
 PAIRS = {
     "tomcat-virtual": "**virtual instead of platform threads**, on Tomcat",
     "virtual-netty": "**virtual threads instead of reactive code**, on Netty",
 }
 """Contrasts of the answer, by the side whose figures are compared with the other's."""
-SHOWN = (CPU, CPU_WITH_DATABASE, MEMORY, P99, THROUGHPUT, RSS, THREADS)
+SHOWN = (CPU, CPU_WITH_DATABASE, MEMORY, P50, P99, THROUGHPUT, RSS, THREADS)
 DARK = {"ink": "#e6e8eb", "soft": "#a3abb5", "grid": "#2a2f37"}
+ADVICE = re.compile(r"[;:,] (?:and )?(?:find out|measure again|raise|see|use)\b.*")
 NUMBER = re.compile(r"\b\d+(?:\.\d+)?\b")
 ROW_IN, EDGE_IN = 0.45, 0.75
 
@@ -149,32 +164,52 @@ def memory(experiments: Mapping[str, Experiment]) -> list[str]:
 
 def page(experiments: Mapping[str, Experiment]) -> str:
     """Each experiment's command, host, sentences and table."""
-    lines = ["# Measured", "", "What the lab found with its own services, one experiment per section."]
+    doubts = {name: _doubts(experiment) for name, experiment in experiments.items()}
+    shared = [one for one in next(iter(doubts.values())) if all(one in each for each in doubts.values())]
+    lines = ["# Measured", "", "What the lab found with its own services, one experiment per section.", *shared]
     for name, experiment in experiments.items():
         title, command = KEPT[name]
-        summary, opening, caveats = experiment.summary, opening_of(experiment), caveats_of(experiment)
+        summary, opening = experiment.summary, opening_of(experiment)
         compared = any(one.interval for one in experiment.comparisons(CPU))
         unclear = [opening.unclear] if opening.unclear else []
         told = [*opening.found, *unclear, *opening.more] if compared else opening.more
         # The table has exploratory figures, and advice is empty on a page of results.
         said = [sentence for sentence in told if "exploratory" not in sentence and "REPEATS=" not in sentence]
-        of_runs = _worst([one for one in caveats.of_runs if one.verdict != "valid"])
-        doubts = dict.fromkeys([*caveats.whole, *_dropped(experiment), *caveats.host, *of_runs])
+        own = (one for one in doubts[name] if one not in shared)
         host = " ".join(host_lines(summary.environment))
         lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host}"]
-        lines += [f"{caveats.counts} [Summary](measured/{name}.json.gz).", ""]
-        lines += [f"- {sentence}" for sentence in (*said, *doubts, *stretch_lines(summary.runs))]
-        lines += ["", *table_of(experiment.rows, [one for one in SHOWN if one in measured_figures(experiment.runs)])]
+        lines += [f"{caveats_of(experiment).counts} [Summary](measured/{name}.json.gz).", ""]
+        stretches = _worst(map(_of_approach, stretch_lines(summary.runs)))
+        lines += [f"- {sentence}" for sentence in (*said, *own, *stretches)]
+        lines += ["", *table_of(experiment.rows, _shown(experiment))] if name not in AGAIN else []
     return "\n".join(lines) + "\n"
 
 
-def _worst(remarks: Sequence[Remark]) -> Iterator[str]:
-    """What rules found, without advice that is empty on a page of results: of what differs by a number, the largest."""
-    found = [(one.verdict, re.sub(r"[;:,](?: and)? measure again.*", ".", one.reason)) for one in remarks]
-    for (verdict, _), alike in grouped(found, lambda one: (one[0], NUMBER.sub("", one[1]))).items():
-        worst = max((reason for _, reason in alike), key=lambda reason: float((NUMBER.findall(reason) or [0])[0]))
-        several = f" ({len(alike)}, the worst)" if len(alike) > 1 else ""
-        yield f"{verdict or 'every run'}{several}: {worst}"
+def _shown(experiment: Experiment) -> list[Figure]:
+    told = measured_figures(experiment.runs)
+    return [one for one in SHOWN if one in told and (one is not P50 or not experiment.summary.runs[0].closed_model)]
+
+
+def _doubts(experiment: Experiment) -> list[str]:
+    caveats = caveats_of(experiment)
+    found = [(one.verdict or "every run", one.reason) for one in caveats.of_runs if one.verdict != "valid"]
+    # Without advice, which is empty on a page of results.
+    of_runs = _worst((verdict, ADVICE.sub(".", reason)) for verdict, reason in found)
+    return list(dict.fromkeys([*caveats.whole, *_dropped(experiment), *caveats.host, *of_runs]))
+
+
+def _worst(told: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Of what of the same subject differs by numbers alone, the largest."""
+    for (subject, _), alike in grouped(told, lambda one: (one[0], NUMBER.sub("", one[1]))).items():
+        worst = max((text for _, text in alike), key=lambda text: [float(one) for one in NUMBER.findall(text)])
+        several = f" ({len(alike)}, the largest)" if len(alike) > 1 else ""
+        yield f"{subject}{several}: {worst}"
+
+
+def _of_approach(line: str) -> tuple[str, str]:
+    """The approach of the run that the line tells of, and what it tells."""
+    run, told = re.split("[,:] ", line, maxsplit=1)
+    return run.partition("-")[2], told
 
 
 def _dropped(experiment: Experiment) -> Iterator[str]:

@@ -91,9 +91,17 @@ def test_a_node_that_has_all_as_far_as_it_is_known_is_fine(changed: dict[str, ob
 
 
 def test_one_that_does_not_answer_hides_neither_itself_nor_others() -> None:
-    nodes = [GOOD.model_copy(update={"kernel": None, "open_files": 0}), GOOD.model_copy(update={"threads": 0})]
-    found = [one[:2] for one in findings(nodes, NEEDED, 20_500, 12_000)]
-    assert found == [("fails", "node one"), ("fine", "node one"), ("caveat", "threads one")]
+    silent, lacking = {"kernel": None, "open_files": 0}, {"name": "two", "threads": 0}
+    found = [
+        one[:2]
+        for one in findings([GOOD.model_copy(update=each) for each in (silent, lacking)], NEEDED, 20_500, 12_000)
+    ]
+    assert found == [("fails", "node one"), ("fine", "node two"), ("caveat", "threads two")]
+
+
+def test_nodes_of_one_name_whose_facts_nobody_can_tell_apart_are_refused() -> None:
+    found = [one[:3] for one in findings([GOOD, GOOD], NEEDED, 20_500, 12_000)]
+    assert found[0] == ("fails", "node one", "2 nodes have this name")
 
 
 @pytest.mark.parametrize(

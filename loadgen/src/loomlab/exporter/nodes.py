@@ -3,6 +3,7 @@
 import socket
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Annotated
@@ -65,6 +66,9 @@ def findings(
     nodes: Sequence[NodeFacts], images: Sequence[tuple[str, ...]], files: int, threads: int
 ) -> Iterator[Finding]:
     """An approach's image may be missing, as long as it is not measured."""
+    for name, several in Counter(node.name for node in nodes).items():
+        if several > 1:
+            yield "fails", f"node {name}", f"{several} nodes have this name", "run hostnamectl set-hostname on one"
     for node in nodes:
         if node.kernel is None:
             cure = "start its engine, and open 2377/tcp, 7946/tcp, 7946/udp and 4789/udp between nodes"
