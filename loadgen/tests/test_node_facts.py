@@ -140,7 +140,7 @@ def test_commands_ask_the_exporter_of_each_node_that_stdin_lists(
 
     def told(_: object, addresses: list[str]) -> list[NodeFacts]:
         asked.append(addresses)
-        return [GOOD.model_copy(update={"image_ids": OTHER})] * len(addresses)
+        return [GOOD.model_copy(update={"image_ids": OTHER, "name": address}) for address in addresses]
 
     found = [(None, None, None, "", (f"10.0.0.{last}", 8081)) for last in (2, 1, 2)]
     monkeypatch.setattr("loomlab.exporter.nodes.told_by_nodes", told)
@@ -153,9 +153,11 @@ def test_commands_ask_the_exporter_of_each_node_that_stdin_lists(
     lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
 
     assert asked == [["10.0.0.1", "10.0.0.2"]] * 2
-    assert nodes == [GOOD.model_copy(update={"image_ids": ""})] * 2
-    assert [line[:2] for line in lines] == [["fine", "node one"], ["fails", "images one"]] * 2
-    assert lines[1][3] == "docker save loom-lab/backend:jdk25 | ssh one docker load"
+    assert nodes == [GOOD.model_copy(update={"image_ids": "", "name": address}) for address in asked[0]]
+    assert [line[:2] for line in lines] == [
+        [kind, f"{what} {name}"] for name in asked[0] for kind, what in (("fine", "node"), ("fails", "images"))
+    ]
+    assert lines[1][3] == "docker save loom-lab/backend:jdk25 | ssh 10.0.0.1 docker load"
 
 
 def test_without_an_exporter_nodes_are_as_they_are_listed(
