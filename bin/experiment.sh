@@ -28,6 +28,12 @@ use_plan() { # LINES: exports its settings, whatever the environment says; the r
 outside() { [ -n "${TARGET:-}" ]; } # whether the lab does not run what it measures, and so starts and stops nothing
 behind() { outside || echo backend ${LAB_DATABASE:+database database-exporter}; }
 
+own_experiment() { # TOKEN: no other host then resumes it or sums it up
+  local file=$EXPERIMENT/.owner
+  (set -C && : >"$file") 2>/dev/null || die "$HOST_CANNOT" "another host has taken $LAB_EXPERIMENT, or nothing can be written to it: start again."
+  (echo "$1" >"$file") 2>/dev/null || { rm -f "$file" && die "$HOST_CANNOT" "$file could not be written: look whether its disk is full."; }
+}
+
 services_of_plan() { cut -d' ' -f2 <<<"$RUNS" | tr , '\n' | awk '!seen[$0]++'; }
 
 begin_experiment() {

@@ -60,6 +60,11 @@ KEPT = {
         "Reading from a database",
         "make sweep REQUESTS_FILE=examples/database/reads.yaml RATE=1000 REPEATS=3",
     ),
+    "database-untimed": (
+        "Reading from a database without a read time-out",
+        "make sweep APPROACH=tomcat-platform,tomcat-virtual REQUESTS_FILE=examples/database/reads.yaml RATE=1000 "
+        "REPEATS=3 RESPONSE_TIMEOUT_MS=0",
+    ),
     "database-orders": (
         "Transactions",
         "make sweep REQUESTS_FILE=examples/database/orders.yaml RATE=300 REPEATS=3",
@@ -87,7 +92,7 @@ KEPT = {
     "all-ten": ("All ten approaches", "make sweep APPROACH=all CONCURRENCY=1000 TOOL=hey REPEATS=2"),
 }
 """Title and command of each summary in results/measured/, which is gzipped JSON."""
-AGAIN = {"headline-earlier", "headline-slower"}
+AGAIN = {"headline-earlier", "headline-slower", "database-untimed"}
 """Those of which sentences are enough."""
 PAIRS = {
     "tomcat-virtual": "**virtual instead of platform threads**, on Tomcat",
@@ -97,7 +102,7 @@ PAIRS = {
 SHOWN = (CPU, CPU_WITH_DATABASE, MEMORY, P50, P99, THROUGHPUT, RSS, THREADS)
 DARK = {"ink": "#e6e8eb", "soft": "#a3abb5", "grid": "#2a2f37"}
 ADVICE = re.compile(r"[;:,] (?:and )?(?:find out|measure again|raise|see|use)\b.*")
-NUMBER = re.compile(r"\b\d+(?:\.\d+)?\b")
+NUMBER = re.compile(r"\b\d[\d,]*(?:\.\d+)?\b")
 ROW_IN, EDGE_IN = 0.45, 0.75
 
 
@@ -145,7 +150,8 @@ def answer(experiments: Mapping[str, Experiment]) -> list[str]:
         lines.append("| " + " | ".join([row.what, *cells]) + " |")
     days = dict.fromkeys((row.experiment.summary.started or "")[:10] for row in rows)
     brackets = f"95 % intervals are in brackets; memory is that at {rows[0].load}."
-    return [*lines, "", f"Measured on {' and '.join(days)}; {brackets} [Every run](docs/results/measured.md)."]
+    apart = "Compare within a row only: not all are of one machine."
+    return [*lines, "", f"Measured on {' and '.join(days)}; {brackets} {apart} [Every run](docs/results/measured.md)."]
 
 
 def _cell(one: Comparison) -> str:
@@ -199,10 +205,12 @@ def _doubts(experiment: Experiment) -> list[str]:
 
 
 def _worst(told: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Of what of the same subject differs by numbers alone, the largest."""
+    """Of what of the same subject differs by numbers alone, that with the largest ones."""
     for (subject, _), alike in grouped(told, lambda one: (one[0], NUMBER.sub("", one[1]))).items():
-        worst = max((text for _, text in alike), key=lambda text: [float(one) for one in NUMBER.findall(text)])
-        several = f" ({len(alike)}, the largest)" if len(alike) > 1 else ""
+        worst = max(
+            (text for _, text in alike), key=lambda text: [float(one.replace(",", "")) for one in NUMBER.findall(text)]
+        )
+        several = f" ({len(alike)}, for instance)" if len(alike) > 1 else ""
         yield f"{subject}{several}: {worst}"
 
 

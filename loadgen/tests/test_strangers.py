@@ -8,6 +8,7 @@ import tracemalloc
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -322,6 +323,10 @@ def test_who_resumes_an_experiment_has_it_before_anything_of_it_changes(
     assert seen == ["me 1 0\n"]
     (folder / ".owner").unlink()
     with pytest.raises(UsageError, match="cannot be planned"):
+        resume_experiment(folder.name, folder.parent, "me 1 0")
+    assert not (folder / ".owner").exists()
+    monkeypatch.setattr(Path, "write_text", Mock(side_effect=OSError("The disk is full.")))
+    with pytest.raises(OSError, match="full"):
         resume_experiment(folder.name, folder.parent, "me 1 0")
     assert not (folder / ".owner").exists()
 

@@ -161,11 +161,11 @@ def resume_experiment(name: str, results: Path = RESULTS, owner: Owner = "") -> 
     if (begun := order.asked.get("LAB", "compose")) != os.environ.get("LAB", "compose"):
         raise UsageError(f"{folder.name} was begun with LAB={begun}: use that again.")
     try:
-        with (folder / OWNER).open("x", encoding="utf-8") as owned:
-            owned.write(f"{owner}\n")
+        (folder / OWNER).touch(exist_ok=False)
     except FileExistsError:
         raise UsageError(LEFT.format(folder.name)) from None
     try:
+        (folder / OWNER).write_text(f"{owner}\n", encoding="utf-8")
         print("\n".join(shell_lines(resume(folder, this_host(results), Lab()))))  # noqa: T201
     except BaseException:
         (folder / OWNER).unlink()
