@@ -92,8 +92,8 @@ KEPT = {
     "all-ten": ("All ten approaches", "make sweep APPROACH=all CONCURRENCY=1000 TOOL=hey REPEATS=2"),
 }
 """Title and command of each summary in results/measured/, which is gzipped JSON."""
-AGAIN = {"headline-earlier", "headline-slower", "database-untimed"}
-"""Those of which sentences are enough."""
+WITHOUT_TABLE = {"headline-earlier", "headline-slower", "database-untimed"}
+"""Those whose sentences are enough."""
 PAIRS = {
     "tomcat-virtual": "**virtual instead of platform threads**, on Tomcat",
     "virtual-netty": "**virtual threads instead of reactive code**, on Netty",
@@ -185,9 +185,9 @@ def page(experiments: Mapping[str, Experiment]) -> str:
         host = " ".join(host_lines(summary.environment))
         lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host}"]
         lines += [f"{caveats_of(experiment).counts} [Summary](measured/{name}.json.gz).", ""]
-        stretches = _worst(map(_of_approach, stretch_lines(summary.runs)))
+        stretches = _once(map(_of_approach, stretch_lines(summary.runs)))
         lines += [f"- {sentence}" for sentence in (*said, *own, *stretches)]
-        lines += ["", *table_of(experiment.rows, _shown(experiment))] if name not in AGAIN else []
+        lines += ["", *table_of(experiment.rows, _shown(experiment))] if name not in WITHOUT_TABLE else []
     return "\n".join(lines) + "\n"
 
 
@@ -200,18 +200,18 @@ def _doubts(experiment: Experiment) -> list[str]:
     caveats = caveats_of(experiment)
     found = [(one.verdict or "every run", one.reason) for one in caveats.of_runs if one.verdict != "valid"]
     # Without advice, which is empty on a page of results.
-    of_runs = _worst((verdict, ADVICE.sub(".", reason)) for verdict, reason in found)
+    of_runs = _once((verdict, ADVICE.sub(".", reason)) for verdict, reason in found)
     return list(dict.fromkeys([*caveats.whole, *_dropped(experiment), *caveats.host, *of_runs]))
 
 
-def _worst(told: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Of what of the same subject differs by numbers alone, that with the largest ones."""
+def _once(told: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What of the same subject differs by numbers alone, once, with the largest ones: a subject and a text each."""
     for (subject, _), alike in grouped(told, lambda one: (one[0], NUMBER.sub("", one[1]))).items():
-        worst = max(
+        largest = max(
             (text for _, text in alike), key=lambda text: [float(one.replace(",", "")) for one in NUMBER.findall(text)]
         )
         several = f" ({len(alike)}, for instance)" if len(alike) > 1 else ""
-        yield f"{subject}{several}: {worst}"
+        yield f"{subject}{several}: {largest}"
 
 
 def _of_approach(line: str) -> tuple[str, str]:

@@ -27,6 +27,15 @@ run 3-a a GC=g1"
   touch "$EXPERIMENT/order.json"
 }
 
+@test "an experiment is owned once, and by nobody where its owner's name cannot be written" {
+  (trap '' XFSZ && ulimit -f 0 && own_experiment me) && return 1
+  [ ! -e "$EXPERIMENT/.owner" ]
+  own_experiment me
+  run own_experiment another
+  [ "$status" -eq "$HOST_CANNOT" ]
+  [ "$(cat "$EXPERIMENT/.owner")" = me ]
+}
+
 @test "every run is made once, in the order of the plan" {
   walk
   [ "$MADE" = " 1-a 2-b 3-a" ]
