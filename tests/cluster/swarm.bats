@@ -11,8 +11,6 @@ setup_file() {
   export CLUSTER
   [ -n "$CLUSTER" ] || return 0
   "$LAB_ROOT/tests/cluster/swarm" up "$CLUSTER" $APPROACH
-  copy_of_lab "$CLUSTER/lab"
-  printf '#!/bin/sh\n' | tee "$CLUSTER/lab/bin/engine" >"$CLUSTER/lab/bin/prepare"
 }
 teardown_file() { [ -z "$CLUSTER" ] || "$LAB_ROOT/tests/cluster/swarm" down "$CLUSTER"; }
 setup() {
