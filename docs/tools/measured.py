@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from loomlab.answer.figures import (
+    CAPACITY,
     CPU,
     CPU_WITH_DATABASE,
     MEMORY,
@@ -74,10 +75,20 @@ KEPT = {
         "make compare APPROACH=tomcat-virtual REQUESTS_FILE=examples/database/reads.yaml RATE=1000 A=JDK=21 B=JDK=25 "
         "REPEATS=3",
     ),
+    "database-jdk-netty": (
+        "The same on Netty",
+        "make compare APPROACH=virtual-netty REQUESTS_FILE=examples/database/reads.yaml RATE=1000 A=JDK=21 B=JDK=25 "
+        "REPEATS=3",
+    ),
     "database-carriers": (
         "A database, one carrier thread and four",
         "make compare APPROACH=tomcat-virtual JDK=21 REQUESTS_FILE=examples/database/reads.yaml RATE=1000 "
         "A=CARRIERS=1 B=CARRIERS=4 REPEATS=3",
+    ),
+    "database-pools": (
+        "What a pool of 5, 20 and 100 connections holds",
+        "make capacity APPROACH=tomcat-virtual ENDPOINT='/orders/slow?millis=20' SLO='p99<100ms,errors<0.1%' A=POOL=5 "
+        "B=POOL=20 C=POOL=100 REPEATS=3",
     ),
     "database-stall": (
         "A pool of 5, 20 and 100 connections while statements stall",
@@ -92,7 +103,7 @@ KEPT = {
     "all-ten": ("All ten approaches", "make sweep APPROACH=all CONCURRENCY=1000 TOOL=hey REPEATS=2"),
 }
 """Title and command of each summary in results/measured/, which is gzipped JSON."""
-WITHOUT_TABLE = {"headline-earlier", "headline-slower", "database-untimed"}
+WITHOUT_TABLE = {"headline-earlier", "headline-slower", "database-pools", "database-untimed"}
 """Those whose sentences are enough."""
 PAIRS = {
     "tomcat-virtual": "**virtual instead of platform threads**, on Tomcat",
@@ -178,7 +189,8 @@ def page(experiments: Mapping[str, Experiment]) -> str:
         summary, opening = experiment.summary, opening_of(experiment)
         compared = any(one.interval for one in experiment.comparisons(CPU))
         unclear = [opening.unclear] if opening.unclear else []
-        told = [*opening.found, *unclear, *opening.more] if compared else opening.more
+        searched = CAPACITY in measured_figures(experiment.runs)  # what else it compares is at shares of each one's own
+        told = [*opening.found, *([] if searched else [*unclear, *opening.more])] if compared else opening.more
         # The table has exploratory figures, and advice is empty on a page of results.
         said = [sentence for sentence in told if "exploratory" not in sentence and "REPEATS=" not in sentence]
         own = (one for one in doubts[name] if one not in shared)
@@ -224,7 +236,7 @@ def _dropped(experiment: Experiment) -> Iterator[str]:
     told = measured_figures(experiment.runs)
     for figure in (figure for figure in (CPU, MEMORY, P99) if figure in told):
         for one in experiment.comparisons(figure):
-            if one.dropped:
+            if one.dropped and one.blocks:
                 blocks = ", ".join(reason.partition(" (")[0] for reason in one.dropped)
                 yield f"{one.figure} of {one.a} and {one.b} at {one.load} is not compared in {blocks}."
 
