@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from string import ascii_uppercase
 from typing import NamedTuple
 
 from loomlab.answer.figures import (
@@ -183,7 +184,10 @@ def page(experiments: Mapping[str, Experiment]) -> str:
     """Each experiment's command, host, sentences and table."""
     doubts = {name: _doubts(experiment) for name, experiment in experiments.items()}
     shared = [one for one in next(iter(doubts.values())) if all(one in each for each in doubts.values())]
-    lines = ["# Measured", "", "What the lab found with its own services, one experiment per section.", *shared]
+    hosts = {name: " ".join(host_lines(each.summary.environment)) for name, each in experiments.items()}
+    letters = dict(zip(dict.fromkeys(hosts.values()), ascii_uppercase, strict=False))
+    lines = ["# Measured", "", "What the lab found with its own services, one experiment per section.", *shared, ""]
+    lines += [f"- {text.replace('Host:', f'Host {letter}:')}" for text, letter in letters.items()]
     for name, experiment in experiments.items():
         title, command = KEPT[name]
         summary, opening = experiment.summary, opening_of(experiment)
@@ -194,8 +198,7 @@ def page(experiments: Mapping[str, Experiment]) -> str:
         # The table has exploratory figures, and advice is empty on a page of results.
         said = [sentence for sentence in told if "exploratory" not in sentence and "REPEATS=" not in sentence]
         own = (one for one in doubts[name] if one not in shared)
-        host = " ".join(host_lines(summary.environment))
-        lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host}"]
+        lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}, host {letters[hosts[name]]}."]
         lines += [f"{caveats_of(experiment).counts} [Summary](measured/{name}.json.gz).", ""]
         stretches = _once(map(_of_approach, stretch_lines(summary.runs)))
         lines += [f"- {sentence}" for sentence in (*said, *own, *stretches)]

@@ -90,6 +90,12 @@ def test_a_node_that_has_all_as_far_as_it_is_known_is_fine(changed: dict[str, ob
     assert [kind for kind, *_ in findings([node], NEEDED, 20_500, 12_000)] == ["fine"]
 
 
+def test_the_size_of_a_node_is_told() -> None:
+    ((_, _, what, *_),) = findings([GOOD.model_copy(update={"nano_cpus": 16 * 10**9, "memory_bytes": 3 * 2**29})], [], 0, 0)
+    assert ", 16 CPUs (" in what
+    assert "), 1.5 GiB, " in what
+
+
 def test_one_that_does_not_answer_hides_neither_itself_nor_others() -> None:
     silent, lacking = {"kernel": None, "open_files": 0}, {"name": "two", "threads": 0}
     found = [

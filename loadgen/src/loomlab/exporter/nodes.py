@@ -74,8 +74,9 @@ def findings(
             cure = "start its engine, and open 2377/tcp, 7946/tcp, 7946/udp and 4789/udp between nodes"
             yield "fails", f"node {node.name}", "its exporter does not answer over the overlay", cure
             continue
-        told = f"kernel {node.kernel}, {node.cpu_model or 'CPU not told'}, clock {_off(node)}"
-        yield "fine", f"node {node.name}", f"{told}, MTU {node.mtu}"
+        size = f"{(node.nano_cpus or 0) // 10**9} CPUs ({node.cpu_model or 'not told'})"
+        size += f", {(node.memory_bytes or 0) / 2**30:.1f} GiB"
+        yield "fine", f"node {node.name}", f"kernel {node.kernel}, {size}, clock {_off(node)}, MTU {node.mtu}"
         lacks = [name for role, name, digest in images if role == node.role and digest not in node.image_ids.split()]
         if lacks:
             cure = f"docker save {' '.join(lacks)} | ssh {node.name} docker load"
