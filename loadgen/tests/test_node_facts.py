@@ -91,7 +91,9 @@ def test_a_node_that_has_all_as_far_as_it_is_known_is_fine(changed: dict[str, ob
 
 
 def test_the_size_of_a_node_is_told() -> None:
-    ((_, _, what, *_),) = findings([GOOD.model_copy(update={"nano_cpus": 16 * 10**9, "memory_bytes": 3 * 2**29})], [], 0, 0)
+    ((_, _, what, *_),) = findings(
+        [GOOD.model_copy(update={"nano_cpus": 16 * 10**9, "memory_bytes": 3 * 2**29})], [], 0, 0
+    )
     assert ", 16 CPUs (" in what
     assert "), 1.5 GiB, " in what
 
