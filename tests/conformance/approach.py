@@ -18,7 +18,7 @@ from wire import Answer, Connection, get, request
 
 PORT = 8080
 MANAGEMENT_PORT = 8081
-SETTLING_SECONDS = 40  # a carrier thread that JDK 21 added for one that blocked ends after 30 s
+SETTLING_SECONDS = 15
 POLL_SECONDS = 0.1
 WITHOUT_C2 = "-XX:TieredStopAtLevel=1"
 
