@@ -239,7 +239,7 @@ def _dropped(experiment: Experiment) -> Iterator[str]:
     told = measured_figures(experiment.runs)
     for figure in (figure for figure in (CPU, MEMORY, P99) if figure in told):
         for one in experiment.comparisons(figure):
-            if one.dropped and one.blocks:
+            if one.dropped and (one.blocks or CAPACITY in told):
                 blocks = ", ".join(reason.partition(" (")[0] for reason in one.dropped)
                 yield f"{one.figure} of {one.a} and {one.b} at {one.load} is not compared in {blocks}."
 

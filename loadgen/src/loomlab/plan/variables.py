@@ -222,7 +222,7 @@ class Asked(Record):
         "two share one", "smoke", "auto",
     )  # fmt: skip
     generators: Whole = variable(
-        "GENERATORS", (*OF_TARGETS, "scenario", "reproduce"),
+        "GENERATORS", OF_TARGETS,
         "load generators that share connections, requests and rate ([when](../how-to/own-case.md#more-load)), up to "
         f"{MOST_GENERATORS}", "1", "2", 1, ge=1, le=MOST_GENERATORS,
     )  # fmt: skip
