@@ -237,9 +237,10 @@ def _of_approach(line: str) -> tuple[str, str]:
 
 def _dropped(experiment: Experiment) -> Iterator[str]:
     told = measured_figures(experiment.runs)
-    for figure in (figure for figure in (CPU, MEMORY, P99) if figure in told):
+    of_page = (CPU, MEMORY) if CAPACITY in told else (CPU, MEMORY, P99)
+    for figure in (figure for figure in of_page if figure in told):
         for one in experiment.comparisons(figure):
-            if one.dropped and (one.blocks or CAPACITY in told):
+            if one.dropped and one.blocks:
                 blocks = ", ".join(reason.partition(" (")[0] for reason in one.dropped)
                 yield f"{one.figure} of {one.a} and {one.b} at {one.load} is not compared in {blocks}."
 
