@@ -15,7 +15,7 @@ pytestmark = pytest.mark.small
 CONNECTIONS = 20
 POOL = 3  # as small.env has it: of more than that, some would wait for a connection in vain
 ROUNDS = 5
-# Compilers, pools and, on JDK 21, carriers in place of blocked ones come and go; a leak shows as many as were asked, 100 or more.
+# Compilers, pools and, on JDK 21, carriers in place of blocked ones come and go; a leak shows as many as were asked.
 SLACK = 20
 
 type Provocation = Callable[[Approach, Backend, int], Awaitable[None]]
