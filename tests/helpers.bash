@@ -58,15 +58,17 @@ copy_of_lab() {
 
 lab_containers() { docker ps --all --quiet --filter label=com.docker.compose.project=loom-lab; }
 
-# kept_jq ARGUMENTS...: in the container that tests/step keeps for it; runc now and then fails to enter one, which is 126.
+# kept_jq ARGUMENTS...: in the container that tests/step keeps for it; runc now and then fails to enter one, which is 126
+# with a message where jq's output would be.
 kept_jq() {
-  local code given=/dev/null
+  local code given=/dev/null printed=$BATS_TEST_TMPDIR/printed.$BASHPID
   [[ " $* " == *" --null-input "* ]] || { given=$BATS_TEST_TMPDIR/jq.$BASHPID && cat >"$given"; }
   for _ in 1 2 3; do
     code=0
-    command docker exec --interactive "$LAB_JQ" jq "$@" <"$given" || code=$?
+    command docker exec --interactive "$LAB_JQ" jq "$@" <"$given" >"$printed" || code=$?
     [ $code -eq 126 ] || break
   done
+  cat "$printed"
   return $code
 }
 
