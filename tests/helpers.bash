@@ -50,12 +50,6 @@ refused() {
   done
 }
 
-# copy_of_lab FOLDER: this checkout, of the same base images.
-copy_of_lab() {
-  mkdir "$1"
-  (cd "$LAB_ROOT" && git ls-files -z | xargs -0 cp --parents -t "$1" && { cp compose.stand-ins.yaml "$1" 2>/dev/null || true; })
-}
-
 lab_containers() { docker ps --all --quiet --filter label=com.docker.compose.project=loom-lab; }
 
 # kept_jq ARGUMENTS...: in the container that tests/step keeps for it; runc now and then fails to enter one, which is 126

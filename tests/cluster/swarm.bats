@@ -108,6 +108,13 @@ nothing_is_left() {
   [ "$(run_of '.runs[0].verdict')" = valid ] || only_the_host_spoilt || { run_of .runs[0].reasons && return 1; }
 }
 
+@test "users of a scenario come and go" {
+  begin scenario NAME=25k-vus-smooth-spike-get-movies SCALE=0.005 APPROACH=$APPROACH DURATION=30s WARMUP_CAP=1s SIZE=smoke
+  ends 0 1
+  no_figure_is_missing
+  [ "$(run_of '.runs[0] | .concurrency == 125 and .errors == 0 and .latency_ms.p50 > 100')" = true ]
+}
+
 @test "two settings are compared, up together on the approach's node" {
   # shellcheck disable=SC2086  # words
   begin compare APPROACH=$APPROACH CONCURRENCY=10 A=GC=g1 B=GC=parallel $SHORT
@@ -128,13 +135,18 @@ nothing_is_left() {
   [ "$(json '.missing == [] and (.runs | length) == 2' "$folder/summary.json")" = true ]
 }
 
-@test "the approach's node is lost in the first of two runs, and back in the second" {
+# lost_and_back NODE: in the first of two runs it is cut off until a node is lost to the manager.
+lost_and_back() {
   # shellcheck disable=SC2086  # words
   begin sweep APPROACH=$APPROACH CONCURRENCY=10,20 $SHORT
   wait_for_line '\[1/2 .*measure' 240
-  on approach ip link set lan down
+  on "$1" ip link set lan down
   until on load docker node ls --format '{{.Hostname}} {{.Status}}' | grep -qx 'approach Down'; do sleep 0.5; done
-  on approach ip link set lan up
+  on "$1" ip link set lan up
   ends 0 1
   [ "$(run_of '.missing == [] and .runs[0].verdict == "invalid" and .runs[1].foreign_cpu_share != null')" = true ]
 }
+
+@test "the approach's node is lost in the first of two runs, and back in the second" { lost_and_back approach; }
+
+@test "the load's node, which is the manager's, is lost in the first of two runs, and back in the second" { lost_and_back load; }

@@ -7,7 +7,7 @@ setup() {
   # shellcheck source=bin/lib.sh
   . "$LAB_ROOT/bin/lib.sh"
   OTHER=$BATS_TEST_TMPDIR/other
-  copy_of_lab "$OTHER"
+  "$LAB_ROOT/tests/copy" "$OTHER"
   # Where `make test-all` has the lock, it is put aside.
   tests_lock=$(locks)
   ! [ -n "$tests_lock" ] || docker volume rm "${LAB_LOCK:-none}" >/dev/null

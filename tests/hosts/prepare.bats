@@ -6,7 +6,7 @@ load ../helpers
 SOURCE=loadgen/scenarios/smoketest.yaml
 
 setup() {
-  copy_of_lab "$BATS_TEST_TMPDIR/lab"
+  "$LAB_ROOT/tests/copy" "$BATS_TEST_TMPDIR/lab"
   cd "$BATS_TEST_TMPDIR/lab" || return
   bin/prepare loadgen
 }
