@@ -55,7 +55,9 @@ start_services() { # [--wait] SERVICES...: those that have ended anew
   for name in "$@"; do [ -n "$(tasks_of "$name" '{{.ID}}' --filter desired-state=running)" ] || remove_services "$name"; done
   said=$(docker stack deploy --resolve-image never --compose-file - "$STACK" <<<"$stack" 2>&1) ||
     { say "could not start $*: ${said##*$'\n'}" && return 1; }
-  [ -z "$wait" ] || wait_for "$@"
+  # A node that was lost may be back for the approach before its exporter is.
+  # shellcheck disable=SC2046  # no word, or one
+  [ -z "$wait" ] || wait_for "$@" $(services_up | grep -x cadvisor)
 }
 
 tasks_of() { docker service ps --no-trunc --format "$2" "${@:3}" "${STACK}_$1" 2>/dev/null; } # SERVICE FORMAT [OPTIONS...]
@@ -64,7 +66,9 @@ wait_for() { # SERVICES...: until each of their tasks runs, which it does once i
   for service in "$@"; do
     until states=$(tasks_of "$service" '{{.CurrentState}}' --filter desired-state=running) && [ -n "$states" ] &&
       ! grep -qv "^Running " <<<"$states"; do
-      fault=$(tasks_of "$service" '{{.Node}} {{.Error}}' | grep -m 1 ' .' | sed 's/^ //' || true)
+      # The first that is listed of a name is the latest.
+      fault=$(tasks_of "$service" '{{.Name}} {{.Node}} {{.Error}}' |
+        awk '!seen[$1]++ && NF > 2 && !found++ { sub(/^[^ ]+ +/, ""); print }')
       [ -z "$fault" ] && [ $SECONDS -lt $deadline ] && sleep 0.5 || {
         states=${states:-no node runs it}
         say "could not start $service: ${fault:-${states//$'\n'/, } after $START_CAP_S s}; $ASK_DOCTOR" && return 1
