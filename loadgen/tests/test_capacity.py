@@ -358,7 +358,7 @@ def test_loads_are_shares_of_capacity() -> None:
         (("not significant", "lower", "lower", "lower"), "80 % of capacity on: a needs less"),
         (("higher", "higher", "higher", "higher"), "50 % of capacity on: a needs more"),
         (("lower", "higher", "lower", "lower"), "from capacity on: a needs less"),
-        (("lower", "lower", "lower", "equivalent"), "not found to differ"),
+        (("lower", "lower", "lower", "equivalent"), "not shown to differ at 110 % of capacity"),
     ],
 )
 def test_two_differ_from_the_smallest_load_above_which_all_words_are_alike(words: tuple[Any, ...], told: str) -> None:

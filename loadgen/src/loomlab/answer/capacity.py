@@ -104,7 +104,7 @@ def _from_on(contrast: Contrast) -> Iterator[str]:
         direction = "less" if apart[0].word == "lower" else "more"
         yield f"{what} differs from {apart[-1].load} on: {contrast.a} needs {direction}."
     else:
-        yield f"{what} is not found to differ from any of these loads on."
+        yield f"{what} is not shown to differ at {falling[0].load}, the highest of these loads."
 
 
 def _share(comparison: Comparison) -> int | None:
