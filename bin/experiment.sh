@@ -183,14 +183,14 @@ judge_runs() { # RUNS: those that began; fails only where the lab does; what is 
 # wait_for_background: until what goes on beside an approach's start has ended; fails if monitoring or backend did not start. What
 # is to be made again then goes before the runs that are left.
 wait_for_background() {
-  local code=0 again
+  local code=0 again=""
   [ -z "$BACKGROUND" ] || wait "$BACKGROUND" || code=$?
   BACKGROUND=""
-  if [ -s "$EXPERIMENT/.again" ]; then
-    again=$(runs_in "$(cat "$EXPERIMENT/.again")") || exit
+  if [ -e "$EXPERIMENT/.again" ]; then # the run is invalid
+    [ ! -s "$EXPERIMENT/.again" ] || again=$(runs_in "$(cat "$EXPERIMENT/.again")") || exit
     rm "$EXPERIMENT/.again"
-    LEFT=$again${LEFT:+$'\n'$LEFT} RUNS_TOTAL=$((RUNS_TOTAL + $(grep -c . <<<"$again")))
-    start_beside || true # monitoring may have died
+    [ -z "$again" ] || LEFT=$again${LEFT:+$'\n'$LEFT} RUNS_TOTAL=$((RUNS_TOTAL + $(grep -c . <<<"$again")))
+    start_beside --wait || true # which may have died, or be lost with a node
   fi
   [ $code -ne "$LAB_FAILED" ] || LAB_BROKE=yes code=0
   return $code

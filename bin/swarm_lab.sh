@@ -55,9 +55,7 @@ start_services() { # [--wait] SERVICES...: those that have ended anew
   for name in "$@"; do [ -n "$(tasks_of "$name" '{{.ID}}' --filter desired-state=running)" ] || remove_services "$name"; done
   said=$(docker stack deploy --resolve-image never --compose-file - "$STACK" <<<"$stack" 2>&1) ||
     { say "could not start $*: ${said##*$'\n'}" && return 1; }
-  # A node that was lost may be back for the approach before its exporter is.
-  # shellcheck disable=SC2046  # no word, or one
-  [ -z "$wait" ] || wait_for "$@" $(services_up | grep -x cadvisor)
+  [ -z "$wait" ] || wait_for "$@"
 }
 
 tasks_of() { docker service ps --no-trunc --format "$2" "${@:3}" "${STACK}_$1" 2>/dev/null; } # SERVICE FORMAT [OPTIONS...]
@@ -68,7 +66,7 @@ wait_for() { # SERVICES...: until each of their tasks runs, which it does once i
       ! grep -qv "^Running " <<<"$states"; do
       # The first that is listed of a name is the latest.
       fault=$(tasks_of "$service" '{{.Name}} {{.Node}} {{.Error}}' |
-        awk '!seen[$1]++ && NF > 2 && !found++ { sub(/^[^ ]+ +/, ""); print }')
+        awk '!seen[$1]++ && NF > 2 && !found++ { sub(/^[^ ]+ +/, ""); print }' || true)
       [ -z "$fault" ] && [ $SECONDS -lt $deadline ] && sleep 0.5 || {
         states=${states:-no node runs it}
         say "could not start $service: ${fault:-${states//$'\n'/, } after $START_CAP_S s}; $ASK_DOCTOR" && return 1

@@ -39,6 +39,13 @@ experiment() {
   FOLDER=$LAB_RESULTS/$(readlink "$LAB_RESULTS/latest")
 }
 
+# keep_block WHAT BLOCK: a line of the sides in stdin, of APPROACH.
+keep_block() {
+  jq --slurp --compact-output --arg series "$SERIES" --arg what "$1" --arg approach "$APPROACH" --argjson block "$2" \
+    --arg of "$(git -C "$LAB_ROOT" rev-parse --short HEAD)" --arg ended "$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
+    '{series: $series, what: $what, approach: $approach, block: $block, ended: $ended, of: $of, sides: .}' >>"$LINES_FILE"
+}
+
 # runs_of FOLDER: its runs as JSON, one line each: verdict and the rules that made it, figures, what each took, CPU time
 # stolen from the approach.
 runs_of() {

@@ -134,7 +134,7 @@ nothing_is_left() {
   [ "$(json '.missing == [] and (.runs | length) == 2' "$folder/summary.json")" = true ]
 }
 
-# lost_and_back NODE: in the first of two runs it is cut off until a node is lost to the manager.
+# lost_and_back NODE: in the first of two runs it is cut off until the approach's is lost to the manager.
 lost_and_back() {
   # shellcheck disable=SC2086  # words
   begin sweep APPROACH=$APPROACH CONCURRENCY=10,20 $SHORT
@@ -143,7 +143,9 @@ lost_and_back() {
   until on load docker node ls --format '{{.Hostname}} {{.Status}}' | grep -qx 'approach Down'; do sleep 0.5; done
   on "$1" ip link set lan up
   ends 0 1
-  [ "$(run_of '.missing == [] and .runs[0].verdict == "invalid" and .runs[1].foreign_cpu_share != null')" = true ]
+  [ "$(run_of '.missing == [] and .runs[0].verdict == "invalid" and (.runs[1:] | length > 0 and
+    all(.[]; .verdict != "invalid" and .errors == 0 and .foreign_cpu_share != null))')" = true ] ||
+    { run_of '.runs[] | .verdict, .reasons' && return 1; }
 }
 
 @test "the approach's node is lost in the first of two runs, and back in the second" { lost_and_back approach; }

@@ -102,7 +102,8 @@ rm --force --volumes loom-lab-G loom-lab-G-2 loom-lab-G-3 0123456789ab" ] || { c
 @test "a run that is invalid for the host's sake is made again" {
   JUDGED=1 CONCURRENCY=7 run "$CHECKOUT/bin/run" run-ab
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
-  [ "$(order 'runs/[^ ]* --start')" = "runs/1-a --start runs/2-b --start runs/1-a-try-2 --start" ] || { order 'runs/[^ ]* --start'; return 1; }
+  # What is beside the approaches may be what was lost.
+  [ "$(order 'runs/[^ ]* --start|^up .*prometheus.*')" = "SEEN" ] || { order 'runs/[^ ]* --start|^up .*prometheus.*'; return 1; }
   [[ $output == *"[3/3 a-try-2] starting"* ]]
 }
 

@@ -99,12 +99,13 @@ def _from_on(contrast: Contrast) -> Iterator[str]:
     if not falling:
         return
     apart = [*takewhile(lambda one: one.word in APART and one.word == falling[0].word, falling)]
-    what = f"CPU per request of {contrast.a} and {contrast.b}, at shares of what each holds,"
     if apart:
         direction = "less" if apart[0].word == "lower" else "more"
+        what = f"CPU per request of {contrast.a} and {contrast.b}, at shares of what each holds,"
         yield f"{what} differs from {apart[-1].load} on: {contrast.a} needs {direction}."
     else:
-        yield f"{what} is not shown to differ at {falling[0].load}, the highest of these loads."
+        what = f"No share of what each holds is found from which on {contrast.a} and {contrast.b} differ in CPU per request."
+        yield f"{what} {falling[0].sentence}"
 
 
 def _share(comparison: Comparison) -> int | None:
