@@ -62,7 +62,9 @@ tasks_of() { docker service ps --no-trunc --format "$2" "${@:3}" "${STACK}_$1" 2
 wait_for() { # SERVICES...: until each of their tasks runs, which it does once it is healthy
   local deadline=$((SECONDS + START_CAP_S)) service states fault
   for service in "$@"; do
-    until states=$(tasks_of "$service" '{{.CurrentState}}' --filter desired-state=running) && [ -n "$states" ] &&
+    # Those that are to be ready are to run after a delay, as an exporter of a node that came back.
+    until states=$(tasks_of "$service" '{{.CurrentState}}' --filter desired-state=running --filter desired-state=ready) &&
+      [ -n "$states" ] &&
       ! grep -qv "^Running " <<<"$states"; do
       # The first that is listed of a name is the latest.
       fault=$(tasks_of "$service" '{{.Name}} {{.Node}} {{.Error}}' |

@@ -103,7 +103,8 @@ rm --force --volumes loom-lab-G loom-lab-G-2 loom-lab-G-3 0123456789ab" ] || { c
   JUDGED=1 CONCURRENCY=7 run "$CHECKOUT/bin/run" run-ab
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   # What is beside the approaches may be what was lost.
-  [ "$(order 'runs/[^ ]* --start|^up .*prometheus.*')" = "SEEN" ] || { order 'runs/[^ ]* --start|^up .*prometheus.*'; return 1; }
+  [ "$(order 'runs/[^ ]* --start|^up .*prometheus.*' | sed 's/ prometheus cadvisor backend//g; s/--detach //g; s/ --start//g')" = \
+    "up up --wait runs/1-a up --wait runs/2-b runs/1-a-try-2" ] || { cat "$ASKED"; return 1; }
   [[ $output == *"[3/3 a-try-2] starting"* ]]
 }
 
