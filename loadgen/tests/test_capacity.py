@@ -12,6 +12,7 @@ from loads import load_of, rate, request_of
 from loomlab.answer.capacity import capacity_lines
 from loomlab.answer.comparisons import compared
 from loomlab.answer.figures import CAPACITY
+from loomlab.answer.gate import outcomes_of
 from loomlab.answer.loads import load_groups
 from loomlab.basics.errors import UsageError
 from loomlab.cli import measuring
@@ -19,7 +20,7 @@ from loomlab.plan.planning import command_of, plan, shell_lines
 from loomlab.records.capacity import LONGEST_TRIAL_S, Capacity, Objective, Search, Trial
 from loomlab.records.contrasts import Comparison, Contrast
 from loomlab.records.files import RunFiles, read_record, write_json
-from loomlab.records.models import Request, Run
+from loomlab.records.models import Request, Run, Summary
 from loomlab.records.order import Order, order_file, read_order
 from loomlab.run.measure import Measurement
 from loomlab.run.search import LONGEST_REST_S, CapacitySearch
@@ -287,9 +288,23 @@ def test_a_process_that_was_searched_again_is_one() -> None:
     assert capacity_lines([first, again, *runs[1:]], []) == capacity_lines(runs, [])
 
 
-def test_processes_that_hold_the_same_are_known_to_half_a_step() -> None:
-    holds, _ = capacity_lines([run_with("app", block, 700.0, failed_rps=740) for block in range(1, 7)], [])
-    assert {"691", "709"} <= figures(holds)
+@pytest.mark.parametrize(("rps", "result"), [(780.0, "within"), (720.0, "unresolved"), (600.0, "beyond")])
+def test_a_limit_on_capacity_holds_what_processes_of_two_sides_hold_against_each_other(
+    rps: float, result: str, tmp_path: Path
+) -> None:
+    order = order_of(tmp_path, A="POOL=5", B="POOL=20", FAIL="capacity_rps<-10%", REPEATS="3")
+    a, b = order.sides
+    runs = [
+        run_with(name, block, holds + 8 * block * (name == b), failed_rps=900, gave_out="its CPU")
+        for block in (1, 2, 3)
+        for name, holds in ((a, 800.0), (b, rps))
+    ]
+    summary = Summary(
+        experiment="c", started=None, finished="then", notes=[], environment={}, runs=runs,
+        contrasts=[Contrast(a=b, b=a, kind="settings", differs=[])],
+    )  # fmt: skip
+    (got,) = outcomes_of(summary, order)
+    assert (got.result, got.side) == (result, b)
 
 
 def test_what_something_else_limited_is_a_lower_bound() -> None:

@@ -139,10 +139,6 @@ def test_what_did_not_tell_is_not_compared(change: dict[str, Any] | None) -> Non
         assert contrast(*TOMCATS, *both).kind == "unknown"
 
 
-def test_one_approach_alone_is_not_compared() -> None:
-    assert contrasts_of([named(TOMCATS[0])] * 2) == []
-
-
 @pytest.mark.parametrize("first", [(*NETTYS, *TOMCATS), (*TOMCATS, *NETTYS)])
 def test_what_is_asked_about_is_held_against_what_is_usual_whoever_ran_first(first: tuple[str, ...]) -> None:
     got = contrasts_of(named(name) for name in first)

@@ -44,10 +44,6 @@ setup_file() {
   [ "$(run_of '[.runs[] | .backend_cpu_ms_per_request < .cpu_ms_per_request / 2] | all')" = true ]
 }
 
-@test "nothing of the experiment is left running" {
-  [ -z "$(lab_containers)" ]
-}
-
 @test "a sweep loads a pair in turn at each of its loads, and ends in a report over load" {
   local folder
   start_lab sweep CONCURRENCY=20,40 REPEATS=1 APPROACH=microhttp-virtual,microhttp-async DURATION=5s WARMUP_CAP=1s SIZE=smoke

@@ -40,7 +40,7 @@ grafana_says() {
 }
 
 @test "every part has a limit of processes, and of memory with swap" {
-  [ "$(setting '[.services[] | .memswap_limit == .deploy.resources.limits.memory, .deploy.resources.limits.pids > 0] | all')" = true ]
+  [ "$(setting '[.services[] | (.memswap_limit // "none") == .deploy.resources.limits.memory, .deploy.resources.limits.pids > 0] | all')" = true ]
 }
 
 @test "no proxy of the user's stands between the lab's parts" {

@@ -251,6 +251,16 @@ loopback() {
   [ "$status" -eq 0 ] && [[ $output == *"There is no archive of classes"* ]] || { echo "$output"; return 1; }
 }
 
+@test "a build whose base image is gone names the tag to try" {
+  local copy=$BATS_TEST_TMPDIR/lab
+  mkdir -p "$copy/services" "$copy/database" "$copy/loadgen"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/.env" "$LAB_ROOT/compose.yaml" "$copy/"
+  stub docker 'case $* in *" build "*) echo "ERROR: failed to solve: python:3.13.0-slim: failed to resolve source metadata for" \
+    "docker.io/library/python:3.13.0-slim: docker.io/library/python:3.13.0-slim: not found" && exit 1 ;; esac'
+  LAB_LOCK=ours run "$copy/bin/prepare" loadgen
+  [ "$status" -eq 3 ] && [[ $output == *"lacks python:3.13.0-slim: "*"python:3.13-slim"* ]] || { echo "$output"; return 1; }
+}
+
 @test "what prepare built of all is not built again for one" {
   local copy=$BATS_TEST_TMPDIR/lab
   mkdir -p "$copy/services" "$copy/database" "$copy/loadgen"

@@ -41,7 +41,9 @@ debian_host() {
 
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   [[ $output == *"'systemctl stop docker' stops it"* ]]
-  [ -e "$here/installed" ] && [ -e "$here/running" ] && [ ! -e "$here/second" ]
+  [ -e "$here/installed" ]
+  [ -e "$here/running" ]
+  [ ! -e "$here/second" ]
   [ "$(cat "$here/rule")" = "-t raw -I PREROUTING -d 127.0.0.0/8 ! -i lo -j DROP" ]
 }
 
@@ -103,11 +105,29 @@ registry_is() {
   registry_is none 'Get "https://registry-1.docker.io/v2/": net/http: request canceled (Client.Timeout exceeded)'
   registry_is none 'Get "https://registry-1.docker.io/v2/": dial tcp 1.2.3.4:443: connect: connection refused'
   registry_is limited 'toomanyrequests: You have reached your unauthenticated pull rate limit.'
-  registry_is 'failed: the registry lacks that tag; name one it has in PROMETHEUS_IMAGE' \
+  registry_is 'failed: the registry lacks that tag; try PROMETHEUS_IMAGE=prom/prometheus:latest' \
     'Error response from daemon: manifest for prom/prometheus:v0 not found: manifest unknown: manifest unknown'
   registry_is 'failed: write /var/lib/docker/tmp/x: no space left on device' 'write /var/lib/docker/tmp/x: no space left on device'
   registry_is 'failed: tls: failed to verify certificate: x509: certificate signed by unknown authority' \
     'tls: failed to verify certificate: x509: certificate signed by unknown authority'
+}
+
+@test "of an image that is gone, the tag that moves along is named" {
+  local image
+  [ "$(while read -r image; do tag_to_try "$image"; done <<'END'
+eclipse-temurin:25.0.4.1_1-jre-noble
+maven:3.9.16-eclipse-temurin-25
+python:3.13.16-slim-trixie
+postgres:17.7-trixie
+grafana/grafana:13.2.3
+prom/prometheus:v3.13.5
+END
+  )" = "eclipse-temurin:25-jre-noble
+maven:3.9-eclipse-temurin-25
+python:3.13-slim-trixie
+postgres:17-trixie
+grafana/grafana:13.2
+prom/prometheus:latest" ]
 }
 
 @test "neither CDPATH nor another platform of the environment reaches the lab" {

@@ -83,7 +83,8 @@ rm --force --volumes loom-lab-G loom-lab-G-2 loom-lab-G-3 0123456789ab" ] || { c
   grep -q 'loadgen measure /results/e/runs/1-a /results/e/runs/2-a-twin /results/e/runs/3-a /results/e/runs/4-a-twin --start' "$ASKED"
   [ "$(order '^(judge|summarise) .*')" = \
     "judge /results/e/runs/1-a judge /results/e/runs/2-a-twin judge /results/e/runs/3-a judge /results/e/runs/4-a-twin summarise /results/e" ]
-  [ -e "$EXPERIMENT/runs/4-a-twin/raw/container.json" ] && [ -e "$EXPERIMENT/runs/4-a-twin/raw/a-twin.log" ]
+  [ -e "$EXPERIMENT/runs/4-a-twin/raw/container.json" ]
+  [ -e "$EXPERIMENT/runs/4-a-twin/raw/a-twin.log" ]
   [[ $output == *"4 runs (a, a-twin), about 2 min"*"[1/1 a, a-twin] starting"* ]]
   grep -q 'experiment.yaml' "$BATS_TEST_TMPDIR/files"
   [ ! -e "$CHECKOUT/.cache/experiment.yaml" ]

@@ -14,14 +14,6 @@ load ../helpers
   [[ $shown == *" sweep "* && $shown != *" lint "* ]]
 }
 
-@test "without Docker and without root there is one message with the cure" {
-  stub docker 'exit 1'
-  stub systemctl 'exit 1'
-  no_root
-  run "$LAB_ROOT/bin/engine" start
-  refused 3 "not root" "docker group"
-}
-
 @test "a stopped system service is not replaced but named" {
   stub docker 'exit 1'
   stub systemctl 'exit 0'
@@ -377,7 +369,7 @@ pruning() {
   ln -sfn 20260101T000000Z-a "$LAB_RESULTS/latest"
   echo "another 1 0" >"$LAB_RESULTS/20260102T000000Z-b/.owner"
   KEEP=2 run "$LAB_ROOT/bin/prune" <<<"$1"
-  [ "$status" -eq 0 ]
+  [ "$status" -eq 0 ] || return
   (cd "$LAB_RESULTS" && printf '%s ' *)
 }
 

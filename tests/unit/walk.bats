@@ -36,12 +36,6 @@ run 3-a a GC=g1"
   [ "$(cat "$EXPERIMENT/.owner")" = me ]
 }
 
-@test "every run is made once, in the order of the plan" {
-  walk
-  [ "$MADE" = " 1-a 2-b 3-a" ]
-  [ "$RUNS_TOTAL" -eq 3 ]
-}
-
 @test "what the host spoilt is made again as soon as that is known, the last run too" {
   SPOILT="1-a 3-a 3-a-try-2"
   walk

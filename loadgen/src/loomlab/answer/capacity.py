@@ -80,7 +80,7 @@ def _gave_out(found: Sequence[Capacity]) -> str:
     if all(one.failed_rps is None for one in found):
         cut_off = any(one.cut_off for one in found)
         return "What gives out was not found." if cut_off else "Nothing gave out: the search ends there."
-    causes = grouped((one.gave_out or "something unknown" for one in found if one.failed_rps), str)
+    causes = grouped((one.gave_out or "nothing that the lab knows of" for one in found if one.failed_rps), str)
     shares = [one.failed_cpu_share for one in found if one.failed_cpu_share is not None]
     busy = f", with its CPU {percent(fmean(shares))} busy" if shares else ""
     if len(causes) == 1:

@@ -72,14 +72,11 @@ def print_overlay(experiment_dir: Path, root: str) -> None:
 
 def print_targets(experiment_dir: Path) -> None:
     """Print what Prometheus is to scrape of a service of the user's."""
-    requests = {run.request.name: run.request for run in read_order(experiment_dir).runs}
+    foreign = {run.request.name: run.request.foreign for run in read_order(experiment_dir).runs}
     told = [
-        {
-            "targets": [f"{name}:{one.foreign.metrics_port}"],
-            "labels": {"__metrics_path__": one.foreign.metrics, "service": name},
-        }
-        for name, one in requests.items()
-        if one.foreign and one.foreign.metrics
+        {"targets": [f"{name}:{one.metrics_port}"], "labels": {"__metrics_path__": one.metrics, "service": name}}
+        for name, one in foreign.items()
+        if one and one.metrics
     ]
     print(json.dumps(told))  # noqa: T201
 

@@ -18,8 +18,6 @@ from loomlab.run.prometheus import UnreachableError, answered, samples_of
 EXPORTER = "cadvisor"
 MOST_APART_MS = 100
 LISTED = TypeAdapter(list[NodeFacts])
-type Finding = tuple[str, str, str] | tuple[str, str, str, str]
-"""Kind, name, what, and the cure, as bin/doctor prints them."""
 
 
 def told_by_nodes(listed: Sequence[NodeFacts], addresses: Sequence[str], port: int = NODE_PORT) -> list[NodeFacts]:
@@ -64,7 +62,7 @@ def _off(node: NodeFacts) -> str:
 
 def findings(
     nodes: Sequence[NodeFacts], images: Sequence[tuple[str, ...]], files: int, threads: int
-) -> Iterator[Finding]:
+) -> Iterator[tuple[str, ...]]:  # kind, name, what, and the cure, as bin/doctor prints them
     """An approach's image may be missing, as long as it is not measured."""
     for name, several in Counter(node.name for node in nodes).items():
         if several > 1:

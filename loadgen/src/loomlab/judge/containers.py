@@ -42,12 +42,8 @@ def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:
     each = counted.requests if counted.one_load else None
     allocated = counted.sum(partial(series.total, facts.metrics.process("lab_allocated_bytes_total")))
     figures: dict[str, Any] = {"allocated_bytes_per_request": ratio(allocated, each)}
-    for prefix, service in {
-        "": facts.request.name,
-        "backend_": "backend",
-        "database_": "database",
-        "generator_": "loadgen",
-    }.items():
+    services = {"": facts.request.name, "backend_": "backend", "database_": "database", "generator_": "loadgen"}
+    for prefix, service in services.items():
         cpu_s = counted.sum(partial(facts.metrics.cpu_seconds, service=service))
         figures[f"{prefix}cpu_ms_per_request"] = ratio(cpu_s and 1000 * cpu_s, each)
     for part in (_under_test, _cpu, _backend, _database, _generator):

@@ -1,7 +1,7 @@
 """A run's raw files, read, and what they say of the tool: how many requests came to an end, and how."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -82,7 +82,7 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         reports = [driver.report(folder) for folder in several.folders_of(raw)]
         report, log = ToolReport.merged(reports), several.requests_of(driver, raw, facts.endpoint.floor_ms)
         _check_times(facts, report, log)
-        failure = _failure(facts, reports)
+        failure = next(_failures(facts, reports), None)
     except (OSError, ParseError) as error:
         log, report = None, ToolReport()
         failure = f"What {driver.name} wrote cannot be read: {error}"
@@ -117,27 +117,21 @@ def _check_times(facts: Facts, report: ToolReport, log: RequestLog | None) -> No
         raise ParseError("the times of the run are more than a week apart: measure again.")
 
 
-def _failure(facts: Facts, reports: Sequence[ToolReport]) -> str | None:
-    """Of the first load generator whose tool did not end well."""
-    name = facts.driver.name
+def _failures(facts: Facts, reports: Sequence[ToolReport]) -> Iterator[str]:
+    """Of the load generators whose tools did not end well."""
     for number, (process, report) in enumerate(zip(facts.processes, reports, strict=True), 1):
-        whose = f"{name} of load generator {number}" if len(reports) > 1 else name
-        if process and (failure := _failure_of(whose, process, report)):
-            return failure
-    return None
-
-
-def _failure_of(name: str, process: ToolRun, report: ToolReport) -> str | None:
-    if process.stopped_by == "stall":
-        fact = f"{name} read nothing for {STALL_S:.0f} s (the limit) and was stopped"
-        return f"{fact}: the figures cover the time before; use a lower load."
-    if process.stopped_by == "hard cap":
-        return f"{name} was stopped at its hard cap of {process.ended - process.started:.0f} s: use a lower load."
-    if process.stopped_by == "slice":
-        return "A slice of this pair did not end in time, or its load generator died: see the logs in raw/."
-    if process.killed or report.duration_s is None:
-        why = f"{report.aborted or 'killed':.300}"
-        return f"{name} ended without a report (exit code {process.exit_code}): {why}; {SEE_LOG}."
-    if process.exit_code and not process.stopped_by:
-        return f"{name} failed (exit code {process.exit_code}), so its report may lack a part: measure again."
-    return None
+        name = facts.driver.name + (f" of load generator {number}" if len(reports) > 1 else "")
+        if process is None:
+            continue
+        if process.stopped_by == "stall":
+            fact = f"{name} read nothing for {STALL_S:.0f} s (the limit) and was stopped"
+            yield f"{fact}: the figures cover the time before; use a lower load."
+        elif process.stopped_by == "hard cap":
+            yield f"{name} was stopped at its hard cap of {process.ended - process.started:.0f} s: use a lower load."
+        elif process.stopped_by == "slice":
+            yield "A slice of this pair did not end in time, or its load generator died: see the logs in raw/."
+        elif process.killed or report.duration_s is None:
+            why = f"{report.aborted or 'killed':.300}"
+            yield f"{name} ended without a report (exit code {process.exit_code}): {why}; {SEE_LOG}."
+        elif process.exit_code and not process.stopped_by:
+            yield f"{name} failed (exit code {process.exit_code}), so its report may lack a part: measure again."

@@ -45,11 +45,6 @@ def overlay_lines(order: Order, root: str, model: Model | None = None) -> Iterat
         yield OF_VOLUME
 
 
-def options_of_image(service: str) -> str:
-    """The variable in which bin/run has the JAVA_TOOL_OPTIONS that its image sets."""
-    return f"OF_IMAGE_{re.sub('[^A-Z0-9]', '_', service.upper())}"
-
-
 def _recording(order: Order, service: str) -> str | None:
     """Options of its JVM, which leaves a file when it ends."""
     if not order.recorded:
@@ -79,8 +74,8 @@ def _of_user(order: Order, model: Model) -> Iterator[tuple[str, dict[str, Any]]]
         side = order.sides.get(run.name, Side())
         service = _taken(services.get(order.subject.service, {}), order.subject.companions)
         told: dict[str, Any] = {name: _escaped(value) for name, value in side.environment.items()}
-        # A variable of the environment would take the place of the image's.
-        of_image = f"${{{options_of_image(run.name)}:-}}"
+        # A variable of the environment would take the place of the image's, which bin/run has asked for.
+        of_image = f"${{OF_IMAGE_{re.sub('[^A-Z0-9]', '_', run.name.upper())}:-}}"
         of_side = told.pop(JAVA_OPTIONS, "")
         options = [service["environment"].get(JAVA_OPTIONS, of_image), of_side, _recording(order, run.name)]
         if any(options[1:]):

@@ -118,11 +118,8 @@ def _notes(work: Work) -> Iterator[str]:
         yield f"{fact}, and REPEATS={SWEEP_REPEATS} or more for one that is not coarse."
     if work.foreign:
         yield from _notes_of_foreign(work)
-    if (
-        work.search
-        and work.endpoint.waits_as_configured
-        and delay_of(work.delay).floor_ms == delay_of(work.delay).mean_ms
-    ):
+    delay = delay_of(work.delay)
+    if work.search and work.endpoint.waits_as_configured and delay.floor_ms == delay.mean_ms:
         fact = f"Every call waits DELAY={work.delay} ms, so that requests may fall in step and queue beside an idle CPU"
         yield f"{fact}: DELAY=uniform:200:400 is more like a service."
     if work.why_alone:

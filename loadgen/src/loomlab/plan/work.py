@@ -218,6 +218,7 @@ def _endpoint_of(targets: Sequence[Target], delay: Delay) -> Endpoint:
 def _own_targets(targets: Sequence[Target], delay: Delay) -> tuple[Target, ...]:
     """Of the lab's endpoints, with what these need; raises UsageError where there is no such one."""
     own = []
+    calls = set()
     for target in targets:
         try:
             path = endpoint_text(target.target)
@@ -225,9 +226,7 @@ def _own_targets(targets: Sequence[Target], delay: Delay) -> tuple[Target, ...]:
             raise UsageError(f"REQUESTS_FILE: {target.target:.80}: {error}.") from None
         endpoint = endpoint_of(path, delay)
         own.append(replace(target, target=completed(path, delay), headers=(*endpoint.headers, *target.headers)))
-    calls = {
-        (one.backend_calls, one.at_once, one.database) for one in (endpoint_of(each.target, delay) for each in own)
-    }
+        calls.add((endpoint.backend_calls, endpoint.at_once, endpoint.database))
     if len(calls) > 1:
         raise UsageError(
             "REQUESTS_FILE: its requests make different numbers of backend calls, or only some ask the database: use "

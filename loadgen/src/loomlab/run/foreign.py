@@ -6,8 +6,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from prometheus_client.samples import Sample
-
 from loomlab.basics.errors import HostError
 from loomlab.records.models import Foreign
 from loomlab.records.raw import MemoryAnswer
@@ -83,24 +81,19 @@ class ForeignService(Target):
 
     def process(self) -> Process:
         """What its container's counter tells, and Micrometer, if it has a page of it."""
-        told, counted = dict[str, float](), list[Sample]()
+        told, counted = dict[str, float](), dict[str, float]()
         with suppress(UnreachableError):
             told = self._told()
         with suppress(UnreachableError):
             lines = [line for line in answered(self._containers).splitlines() if self._own.match(line)]
-            counted = samples_of("\n".join([*lines, ""]))
-        cpu_s, rss_bytes = (
-            max(
-                (one.value for one in counted if one.name == name and one.labels.get("cpu", TOTAL) == TOTAL),
-                default=None,
-            )
-            for name in (CPU, MEMORY)
-        )
+            for one in samples_of("\n".join([*lines, ""])):
+                if one.labels.get("cpu", TOTAL) == TOTAL:
+                    counted[one.name] = max(one.value, counted.get(one.name, one.value))
         compiling_ms = told.get("jvm_compilation_time_ms_total")
         return Process(
-            cpu_s=cpu_s,
+            cpu_s=counted.get(CPU),
             compiling_s=None if compiling_ms is None else compiling_ms / 1000,
-            rss_bytes=rss_bytes,
+            rss_bytes=counted.get(MEMORY),
             threads=told.get("jvm_threads_live_threads"),
             cpus=self._cpus,
         )

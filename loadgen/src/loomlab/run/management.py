@@ -157,7 +157,6 @@ def probe(
 ) -> Probe:
     """One request over that version of HTTP, which asks for its connection to be kept, and another one on that."""
     record = Probe(target=target)
-
     try:
         with closing(Connection(origin, timeout_s)) as connection:
             connection.connect()

@@ -28,7 +28,7 @@ class ComparedFigure:
 
 CPU_MARGIN, P99_MARGIN = 0.10, 0.15
 CPU_PER_REQUEST = ComparedFigure("CPU per request", "ms", CPU_MARGIN, "needs", "less", "more")
-CAPACITY_RPS = ComparedFigure("capacity", "requests/s", CPU_MARGIN, "holds", "less", "more")
+CAPACITY_RPS = ComparedFigure("capacity", "requests/s", CPU_MARGIN, "has", "lower", "higher")
 P99 = ComparedFigure("p99 latency", "ms", P99_MARGIN, "has", "lower", "higher", percentile=99)
 MEMORY_PER_REQUEST = ComparedFigure(
     "memory per in-flight request", "KiB", None, "needs", "less", "more", by_difference=True
