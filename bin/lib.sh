@@ -101,8 +101,8 @@ can_build_stand_ins() { is_root && is_debian && command -v debootstrap >/dev/nul
 engine_answers() { docker info >/dev/null 2>&1; }
 on_stand_ins() { [ -e "$STAND_INS" ]; }
 
-tag_to_try() { # IMAGE: the tag that a registry moves along with newer versions
-  sed -E -e 's/(eclipse-temurin:[0-9]+)[0-9._]*/\1/' -e t -e 's/(:[0-9.]+)\.[0-9]+/\1/' -e t -e 's/:.*/:latest/' <<<"$1"
+tag_to_try() { # IMAGE: with the tag that a registry moves along with newer versions
+  sed -E -e 's/(eclipse-temurin:[0-9]+)\.[0-9._]+/\1/' -e t -e 's/(:[0-9.]+)\.[0-9]+([^/]*)$/\1\2/' -e t -e 's/[:@][^/]*$/:latest/' <<<"$1"
 }
 
 registry() { # `here`, `limited` if it was asked too often, `none` if none answers, else `failed:` and what the engine said
@@ -113,7 +113,9 @@ registry() { # `here`, `limited` if it was asked too often, `none` if none answe
     *toomanyrequests* | *"429 Too Many Requests"* | *"rate limit"*) echo limited ;;
     *"no such host"* | *"server misbehaving"* | *"name resolution"* | *"connection refused"* | *"is unreachable"*) echo none ;;
     *"no route to host"* | *[Tt]imeout* | *"deadline exceeded"*) echo none ;;
-    *"manifest unknown"* | *": not found"*) echo "failed: the registry lacks that tag; try PROMETHEUS_IMAGE=$(tag_to_try "$PROMETHEUS_IMAGE")" ;;
+    *"manifest unknown"* | *": not found"*)
+      echo "failed: the registry lacks that tag; try PROMETHEUS_IMAGE=$(tag_to_try "$PROMETHEUS_IMAGE")"
+      ;;
     *) echo "failed: ${said##*$'\n'}" ;;
   esac
 }

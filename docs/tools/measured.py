@@ -49,6 +49,11 @@ KEPT = {
         "Capacity",
         "make capacity SLO='p99<1500ms,errors<0.1%' ENDPOINT='/capabilities?cpuMicros=1000' DELAY=uniform:200:400",
     ),
+    "capacity-carriers": (
+        "Capacity, one carrier thread and two",
+        "make capacity APPROACH=tomcat-virtual SLO='p99<1500ms,errors<0.1%' ENDPOINT='/capabilities?cpuMicros=1000' "
+        "DELAY=uniform:200:400 A=CARRIERS=1 B=CARRIERS=2 REPEATS=3 FAIL='capacity_rps<-10%'",
+    ),
     "pool-5": ("A pool of 5 connections", "make sweep CONCURRENCY=100 DELAY=20 POOL=5 REPEATS=3"),
     "pool-50": ("A pool of 50 connections", "make sweep CONCURRENCY=100 DELAY=20 POOL=50 REPEATS=3"),
     "hang": ("A backend that hangs", "make scenario NAME=slow-backend APPROACH=headline REPEATS=3"),
@@ -104,7 +109,7 @@ KEPT = {
     "all-ten": ("All ten approaches", "make sweep APPROACH=all CONCURRENCY=1000 TOOL=hey REPEATS=2"),
 }
 """Title and command of each summary in results/measured/, which is gzipped JSON."""
-WITHOUT_TABLE = {"headline-earlier", "headline-slower", "database-pools", "database-untimed"}
+WITHOUT_TABLE = {"capacity-carriers", "headline-earlier", "headline-slower", "database-pools", "database-untimed"}
 """Those whose sentences are enough."""
 PAIRS = {
     "tomcat-virtual": "**virtual instead of platform threads**, on Tomcat",

@@ -120,14 +120,14 @@ maven:3.9.16-eclipse-temurin-25
 python:3.13.16-slim-trixie
 postgres:17.7-trixie
 grafana/grafana:13.2.3
-prom/prometheus:v3.13.5
+mirror:5000/prom/prometheus:v3.13.5
 END
   )" = "eclipse-temurin:25-jre-noble
 maven:3.9-eclipse-temurin-25
 python:3.13-slim-trixie
 postgres:17-trixie
 grafana/grafana:13.2
-prom/prometheus:latest" ]
+mirror:5000/prom/prometheus:latest" ]
 }
 
 @test "neither CDPATH nor another platform of the environment reaches the lab" {
