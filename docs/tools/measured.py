@@ -61,8 +61,12 @@ KEPT = {
         "A backend that hangs, with a bound",
         "make scenario NAME=slow-backend APPROACH=headline REPEATS=3 LIMIT=400",
     ),
-    "mix-1": ("A mixed load, one carrier", "make sweep RATE=100 REQUESTS_FILE=examples/mix.yaml REPEATS=3 CARRIERS=1"),
-    "mix-2": ("A mixed load, two carriers", "make sweep RATE=100 REQUESTS_FILE=examples/mix.yaml REPEATS=3 CARRIERS=2"),
+    "mix": ("A mixed load", "make sweep RATE=100 REQUESTS_FILE=examples/mix.yaml DELAY=uniform:200:400 REPEATS=3"),
+    "mix-carriers": (
+        "A mixed load, one carrier thread and two",
+        "make compare APPROACH=tomcat-virtual RATE=100 REQUESTS_FILE=examples/mix.yaml DELAY=uniform:200:400 "
+        "A=CARRIERS=1 B=CARRIERS=2 REPEATS=3",
+    ),
     "database-reads": (
         "Reading from a database",
         "make sweep REQUESTS_FILE=examples/database/reads.yaml RATE=1000 REPEATS=3",

@@ -373,7 +373,7 @@ def test_loads_are_shares_of_capacity() -> None:
         (("not significant", "lower", "lower", "lower"), "80 % of capacity on: a needs less"),
         (("higher", "higher", "higher", "higher"), "50 % of capacity on: a needs more"),
         (("lower", "higher", "lower", "lower"), "from capacity on: a needs less"),
-        (("lower", "lower", "lower", "equivalent"), "found from which on a and b differ in CPU per request. Said."),
+        (("lower", "lower", "lower", "equivalent"), "found from which on a and b differ in CPU per request."),
     ],
 )
 def test_two_differ_from_the_smallest_load_above_which_all_words_are_alike(words: tuple[Any, ...], told: str) -> None:

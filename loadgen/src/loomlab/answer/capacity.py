@@ -82,7 +82,7 @@ def _gave_out(found: Sequence[Capacity]) -> str:
         return "What gives out was not found." if cut_off else "Nothing gave out: the search ends there."
     causes = grouped((one.gave_out or "nothing that the lab knows of" for one in found if one.failed_rps), str)
     shares = [one.failed_cpu_share for one in found if one.failed_cpu_share is not None]
-    busy = f", with its CPU {percent(fmean(shares))} busy" if shares else ""
+    busy = f" (CPU {percent(fmean(shares))} busy)" if shares else ""
     if len(causes) == 1:
         return f"Then {next(iter(causes))} gave out{busy}."
     return f"Then gave out{busy}: {', '.join(f'{cause} ({len(own)} times)' for cause, own in causes.items())}."
@@ -105,7 +105,7 @@ def _from_on(contrast: Contrast) -> Iterator[str]:
         yield f"{what} differs from {apart[-1].load} on: {contrast.a} needs {direction}."
     else:
         what = f"from which on {contrast.a} and {contrast.b} differ in CPU per request"
-        yield f"No share of what each holds is found {what}. {falling[0].sentence}"
+        yield f"No share of what each holds is found {what}."
 
 
 def _share(comparison: Comparison) -> int | None:

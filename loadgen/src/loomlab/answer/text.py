@@ -24,7 +24,6 @@ COLUMNS = [figure for figure in EVERY if figure.column]
 HEADINGS = ("#", "approach", "load", *(figure.column[0] for figure in EVERY if figure.column), "verdict")
 TEXT_COLUMNS = frozenset({"approach", "verdict"})
 WIDEST_TABLE, LONGEST_LINE = 120, 10_000
-KINDS_APART = 1.5  # of p50 or p99: kinds that are closer say what the run's own figures say
 
 
 def load_cell(load: Load) -> str:
@@ -92,18 +91,9 @@ def footnotes(summary: Summary, brief: bool = False) -> list[str]:
 
 
 def stretch_lines(runs: Sequence[Run]) -> list[str]:
-    """What runs show step by step, and by kind of request where kinds differ; how they got over hangs of the backend;
-    what their failures were."""
-    apart = {run.run for run in runs if any(kind.errors for kind in run.kinds) or _kinds_differ(run)}
-    return lines("stretches.txt", runs=runs, apart=apart, fixed=fixed, number=number)
-
-
-def _kinds_differ(run: Run) -> bool:
-    return any(
-        max(known) > KINDS_APART * min(known)
-        for values in zip(*((kind.latency_ms.p50, kind.latency_ms.p99) for kind in run.kinds), strict=True)
-        if (known := [value for value in values if value is not None])
-    )
+    """What runs show step by step and by kind of request; how they got over hangs of the backend; what their failures
+    were."""
+    return lines("stretches.txt", runs=runs, fixed=fixed, number=number)
 
 
 def host_lines(environment: Mapping[str, Any]) -> list[str]:
