@@ -59,9 +59,9 @@ final class FaultyBackend implements AutoCloseable {
     return requests.get();
   }
 
-  void awaitRequests(int count) {
+  void awaitRequests(int count) throws InterruptedException {
     while (requests() < count) {
-      Thread.onSpinWait();
+      Thread.sleep(1);
     }
   }
 
