@@ -49,7 +49,7 @@ begin_experiment() {
   runs=$(cut -d' ' -f1 <<<"$RUNS" | tr , '\n' | grep -c . || true)
   say "experiment $LAB_EXPERIMENT: $runs runs ($(services_of_plan | paste -sd, - | sed 's/,/, /g'))," \
     "about $(((EXPECTED_S + 59) / 60)) min, $(((LONGEST_S + 59) / 60)) at most${NOTE:+$'\n'$NOTE}"
-  [ -z "$RECORDED" ] || docker run --rm --network none --user 0 --volume "$RECORDINGS:/jfr" --entrypoint chmod loom-lab/loadgen 1777 /jfr
+  [ -z "$RECORDED" ] || confined 1g --user 0 --volume "$RECORDINGS:/jfr" --entrypoint chmod loom-lab/loadgen 1777 /jfr
   # Before the approach: of two that start at the same time, each may create the network.
   start_beside || exit "$HOST_CANNOT"
   write_engine_facts || exit "$LAB_FAILED"
@@ -164,8 +164,8 @@ end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
 
 keep_pins() { # RAW SERVICE: what pinned virtual threads, by the recording that a JVM leaves when it ends
   docker stop --time 30 $(containers_of "$2") >/dev/null 2>&1 || true
-  docker run --rm --network none --volume "$RECORDINGS:/jfr:ro" --entrypoint jfr "$MAVEN_IMAGE" view --width 160 --truncate beginning \
-    pinned-threads "/jfr/$2.jfr" >"$1/pins.txt" 2>&1 || say "no recording of $2: JVMs leave one when they are stopped by SIGTERM"
+  confined 1g --volume "$RECORDINGS:/jfr:ro" --entrypoint jfr "$MAVEN_IMAGE" view --width 160 --truncate beginning pinned-threads \
+    "/jfr/$2.jfr" >"$1/pins.txt" 2>&1 || say "no recording of $2: JVMs leave one when they are stopped by SIGTERM"
 }
 
 judge_runs() { # RUNS: those that began; fails only where the lab does; what is to be made again is left in .again

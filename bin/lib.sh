@@ -68,8 +68,13 @@ lab_user() {
   esac
 }
 
-# loomlab [OPTIONS...] -- ARGUMENTS...: what it reads may be a stranger's, so it has no network and no rights, and half of the
-# engine's memory or 2 GiB; LAB_FAILED where it gives no exit code of the lab's.
+# confined MEMORY OPTIONS...: `docker run` of what reads files that others may have written: without network, rights and swap.
+confined() {
+  docker run --rm --network none --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges --pids-limit 256 \
+    --memory "$1" --memory-swap "$1" "${@:2}"
+}
+
+# loomlab [OPTIONS...] -- ARGUMENTS...: with half of the engine's memory or 2 GiB; LAB_FAILED where it gives no exit code of the lab's.
 loomlab() {
   local options=() code=0 memory part
   while [ "$1" != -- ]; do options+=("$1") && shift; done
@@ -78,10 +83,9 @@ loomlab() {
   [[ -O $LAB_ROOT && -O $LAB_RESULTS ]] || options+=(--cap-add DAC_OVERRIDE)
   memory=$(docker info --format '{{.MemTotal}}' 2>/dev/null | grep -xE '[0-9]{10,16}' || true)
   memory=$((memory / 2 > 2 << 30 ? memory / 2 : 2 << 30))
-  docker run --rm --label loom-lab.experiment="${LAB_EXPERIMENT:-}" --network none --user "$(lab_user)" \
-    --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges --pids-limit 256 \
-    --memory "$memory" --memory-swap "$memory" --env COLUMNS="${COLUMNS:-120}" "${options[@]}" --volume "$LAB_RESULTS:/results" \
-    --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" loom-lab/loadgen "${@:2}" || code=$?
+  confined "$memory" --label loom-lab.experiment="${LAB_EXPERIMENT:-}" --user "$(lab_user)" --env COLUMNS="${COLUMNS:-120}" \
+    "${options[@]}" --volume "$LAB_RESULTS:/results" --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" loom-lab/loadgen \
+    "${@:2}" || code=$?
   case $code in 0 | "$RUN_INVALID" | "$BAD_REQUEST" | "$HOST_CANNOT" | "$UNRESOLVED" | "$INTERRUPTED") ;; *) code=$LAB_FAILED ;; esac
   return $code
 }

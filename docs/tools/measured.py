@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from statistics import fmean
 from string import ascii_uppercase
 from typing import NamedTuple
 
@@ -203,13 +204,13 @@ def page(experiments: Mapping[str, Experiment]) -> str:
         compared = any(one.interval for one in experiment.comparisons(CPU))
         unclear = [opening.unclear] if opening.unclear else []
         searched = CAPACITY in measured_figures(experiment.runs)  # what else it compares is at shares of each one's own
-        told = [*opening.found, *([] if searched else [*unclear, *opening.more])] if compared else opening.more
+        told = [*opening.found, *unclear, *([] if searched else opening.more)] if compared else opening.more
         # The table has exploratory figures, and advice is empty on a page of results.
         said = [sentence for sentence in told if "exploratory" not in sentence and "REPEATS=" not in sentence]
         own = (one for one in doubts[name] if one not in shared)
         lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}, host {letters[hosts[name]]}."]
         lines += [f"{caveats_of(experiment).counts} [Summary](measured/{name}.json.gz).", ""]
-        stretches = _once(map(_of_approach, stretch_lines(summary.runs)))
+        stretches = _means(map(_of_approach, stretch_lines(summary.runs)))
         lines += [f"- {sentence}" for sentence in (*said, *own, *stretches)]
         lines += ["", *table_of(experiment.rows, _shown(experiment))] if name not in WITHOUT_TABLE else []
     return "\n".join(lines) + "\n"
@@ -232,10 +233,23 @@ def _once(told: Iterable[tuple[str, str]]) -> Iterator[str]:
     """What of the same subject differs by numbers alone, once, with the largest ones: a subject and a text each."""
     for (subject, _), alike in grouped(told, lambda one: (one[0], NUMBER.sub("", one[1]))).items():
         largest = max(
-            (text for _, text in alike), key=lambda text: [float(one.replace(",", "")) for one in NUMBER.findall(text)]
+            (text for _, text in alike), key=lambda text: [*map(_value, NUMBER.findall(text))]
         )
         several = f" ({len(alike)}, for instance)" if len(alike) > 1 else ""
         yield f"{subject}{several}: {largest}"
+
+
+def _means(told: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What of the same subject differs by numbers alone, once, with the means of these: a subject and a text each."""
+    for (subject, _), alike in grouped(told, lambda one: (one[0], NUMBER.sub("", one[1]))).items():
+        columns = zip(*(NUMBER.findall(text) for _, text in alike), strict=True)
+        means = iter([each[0] if len({*each}) == 1 else number(fmean(map(_value, each))) for each in columns])
+        several = f" (means of {len(alike)})" if len(alike) > 1 else ""
+        yield f"{subject}{several}: {NUMBER.sub(lambda _, means=means: next(means), alike[0][1])}"
+
+
+def _value(text: str) -> float:
+    return float(text.replace(",", ""))
 
 
 def _of_approach(line: str) -> tuple[str, str]:

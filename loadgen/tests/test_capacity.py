@@ -379,7 +379,7 @@ def test_loads_are_shares_of_capacity() -> None:
 def test_two_differ_from_the_smallest_load_above_which_all_words_are_alike(words: tuple[Any, ...], told: str) -> None:
     loads = ("50 % of capacity", "80 % of capacity", "capacity", "110 % of capacity")
     plain = {"cell": 1, "margin": 0.1, "blocks": [], "dropped": [], "effect": 1.0, "low": 0.9, "high": 1.1}
-    plain |= {"coarse": False, "p_value": 0.5, "figure": "CPU per request", "sentence": "Said."}
+    plain |= {"coarse": False, "p_value": 0.5, "figure": "CPU per request", "sentence": ""}
     made = [Comparison(load=load, word=word, **plain) for load, word in zip(loads, words, strict=True)]
     others = [Comparison(load=load, word="lower", **plain) for load in ("2,000 connections", "capacity of x")]
     contrast = Contrast(a="a", b="b", kind="controlled", differs=[], comparisons=[*made, *others])

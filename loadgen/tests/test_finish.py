@@ -100,6 +100,7 @@ def test_latest_is_the_newest_that_lacks_a_run(tmp_path: Path) -> None:
     older = experiment(tmp_path, "planned", stamp="20260101T000000Z")
     lacking = experiment(tmp_path, "judged", "failed", stamp="20260102T000000Z")
     experiment(tmp_path, "judged", stamp="20260103T000000Z")
+    experiment(tmp_path, "planned", stamp="99990101T000000Z")
 
     assert unfinished(results, "latest") == lacking
     assert unfinished(results, older.name) == older
@@ -168,7 +169,7 @@ def test_what_ran_before_a_resumption_stays_in_the_environment(tmp_path: Path) -
     write_json(folder / "engine.json", told({"tomcat-virtual": "a", "jetty-virtual": "b"}, notes=["stopped: x"]))
     write_json(folder / "engine-20260102T000000Z.json", told({"jetty-virtual": "b", "backend": "c"}))
     same = environment_of(folder)
-    changed = told({"tomcat-virtual": "z", "backend": "c"}, cpus=8, container_metrics="cgroups")
+    changed = told({"tomcat-virtual": "z", "backend": "c"}, runc="2", cpus=8, container_metrics="cgroups")
     write_json(folder / "engine-20260103T000000Z.json", changed)
 
     assert same["images"] == {"tomcat-virtual": "a", "jetty-virtual": "b", "backend": "c"}
@@ -176,7 +177,7 @@ def test_what_ran_before_a_resumption_stays_in_the_environment(tmp_path: Path) -
     assert same["tool_versions"] == {"ab": read_order(folder).tool_version}
     assert {"cpu_model", "governor"} <= same.keys()
     (doubt,) = environment_of(folder)["suspect"]
-    assert doubt.endswith(": cpus, container_metrics, image of tomcat-virtual")
+    assert doubt.endswith(": runc, cpus, container_metrics, image of tomcat-virtual")
 
 
 @pytest.mark.parametrize("name", ["engine.json", "engine-20260102T000000Z.json"])

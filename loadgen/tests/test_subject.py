@@ -98,6 +98,12 @@ def test_how_much_a_service_holds_needs_no_other_load(tmp_path: Path) -> None:
     assert order.runs[0].request.search and order.runs[0].request.foreign
 
 
+@pytest.mark.parametrize(("rate", "connections"), [("10", 100), ("200", 804), ("9000", 19_500)])
+def test_a_rate_has_connections_for_answers_that_take_seconds(tmp_path: Path, rate: str, connections: int) -> None:
+    order = planned(tmp_path, "run-vegeta", RATE=rate, CONCURRENCY="")
+    assert order.runs[0].request.load.connections == connections
+
+
 def test_limits_names_ports_and_networks_are_the_labs_and_the_rest_the_users(tmp_path: Path) -> None:
     b = "JVM_OPTS=-javaagent:/a.jar -Xmx1g;IMAGE=orders:2"
     order = planned(tmp_path, "compare", A="ENV:COLOUR=$blue", B=b, REPEATS="1", CPU_MODE="quota")

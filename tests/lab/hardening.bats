@@ -13,13 +13,13 @@ SERVICE='(.Config.Labels // {} | if has("com.docker.compose.oneoff") then .["com
 FAULTS="$SERVICE as \$service "'
   | .HostConfig as $host
   | ({
-      prometheus: {networks: ["loom-lab_monitoring", "loom-lab_under_load"], writes: ["/prometheus"]},
-      grafana: {networks: ["loom-lab_monitoring"], writes: ["/var/lib/grafana"]},
-      results: {networks: ["loom-lab_monitoring"]},
+      prometheus: {networks: ["loom-lab_monitoring", "loom-lab_under_load"], writes: ["/prometheus"], sees: "/etc/prometheus"},
+      grafana: {networks: ["loom-lab_monitoring"], writes: ["/var/lib/grafana"], sees: "/etc/grafana/.*|/var/lib/grafana/dashboards"},
+      results: {networks: ["loom-lab_monitoring"], sees: "/results"},
       database: {networks: ["loom-lab_under_load"], writes: ["/database"]},
-      cadvisor: {networks: ["loom-lab_monitoring"], root: true, socket: true, added: ["SYSLOG"], devices: ["/dev/kmsg"]},
-      loadgen: {networks: ["loom-lab_monitoring", "loom-lab_under_load"], writes: ["/results"], root: $as_root},
-      loomlab: {networks: ["none"], writes: ["/results"], root: $as_root, added: ["DAC_OVERRIDE"]}
+      cadvisor: {networks: ["loom-lab_monitoring"], root: true, sees: ".*", added: ["SYSLOG"], devices: ["/dev/kmsg"]},
+      loadgen: {networks: ["loom-lab_monitoring", "loom-lab_under_load"], writes: ["/results"], sees: "/results|/scenarios", root: $as_root},
+      loomlab: {networks: ["none"], writes: ["/results"], sees: "/results|/scenarios|/lab/.*", root: $as_root, added: ["DAC_OVERRIDE"]}
     }[$service] // {networks: ["loom-lab_under_load"]}) as $may
   | {
       "is privileged": $host.Privileged,
@@ -33,7 +33,7 @@ FAULTS="$SERVICE as \$service "'
       "may start any number of threads": (($host.PidsLimit // 0) | . < 1 or . > 40000),
       "runs as root": ((.Config.User | split(":")[0] | IN(null, "", "0", "root")) and ($may.root | not)),
       "may write a folder of the host": ([.Mounts[] | select(.RW).Destination] - ($may.writes // []) != []),
-      "has the socket of the engine": ([.Mounts[].Source | select(test("docker.sock|^/(var/)?run/?$|^/$"))] != [] and ($may.socket | not)),
+      "sees other files of the host": any(.Mounts[] | select(.Type == "bind"); .Destination | test("^(\($may.sees // ""))$") | not),
       "has a device": ([$host.Devices // [] | .[].PathOnHost] - ($may.devices // []) != []),
       "is published beyond 127.0.0.1": ([$host.PortBindings // {} | .[] // [] | .[].HostIp] - ["127.0.0.1"] != [])
     }
@@ -111,7 +111,7 @@ teardown_file() {
   run faults "$BATS_TEST_TMPDIR/told"
   for fault in "is privileged" "can write its root" "keeps capabilities" "is given capabilities" "may gain privileges" \
     "is in a namespace of the host" "is in other networks" "may swap" "may start any number of threads" \
-    "may write a folder of the host" "has the socket of the engine" "has a device" "is published beyond 127.0.0.1"; do
+    "may write a folder of the host" "sees other files of the host" "has a device" "is published beyond 127.0.0.1"; do
     grep -qx "loomlab $fault" <<<"$output" || { echo "not told: $fault"; return 1; }
   done
 }

@@ -29,7 +29,7 @@ grafana_says() {
 }
 
 @test "of all services only cAdvisor sees the engine's socket, read-only" {
-  local sockets='select(.source | test("docker.sock|^/(var/)?run$|^/$"))'
+  local sockets='select(.source | test("docker.sock|^/(var/)?run(/|$)|^/$"))'
   [ "$(setting "[.services | to_entries[] | select([.value.volumes // [] | .[] | $sockets] != []) | .key] | join(\" \")")" = cadvisor ]
   [ "$(setting "[.services.cadvisor.volumes[].read_only] | unique | tojson")" = "[true]" ]
 }

@@ -343,7 +343,7 @@ ID=0123456789ab
   [ ! -e "$LAB_RESULTS/gone/.owner" ]
 }
 
-@test "an engine that does not stop is told of, and not waited for without end" {
+@test "an engine that does not stop is told of, and not waited for without end; another process of its number is left" {
   [ -r /proc/self/comm ] || skip "needs /proc"
   local here=$BATS_TEST_TMPDIR
   mkdir -p "$here/lab/bin"
@@ -356,6 +356,11 @@ ID=0123456789ab
   run bash "$here/lab/bin/engine" stop
   kill -KILL $!
   refused 3 "process $(cat "$here/dockerd.pid")" "after 1 s"
+  sleep 60 3>&- &
+  echo $! >"$here/dockerd.pid"
+  run bash "$here/lab/bin/engine" stop
+  kill $!
+  refused 3 "nothing to stop"
 }
 
 # pruning ANSWER: five experiments, of which two stay, are asked for; what is left then.

@@ -104,8 +104,7 @@ def _from_on(contrast: Contrast) -> Iterator[str]:
         what = f"CPU per request of {contrast.a} and {contrast.b}, at shares of what each holds,"
         yield f"{what} differs from {apart[-1].load} on: {contrast.a} needs {direction}."
     else:
-        what = f"from which on {contrast.a} and {contrast.b} differ in CPU per request"
-        yield f"No share of what each holds is found {what}."
+        yield f"No share of capacity is found from which on {contrast.a} and {contrast.b} differ in CPU per request."
 
 
 def _share(comparison: Comparison) -> int | None:

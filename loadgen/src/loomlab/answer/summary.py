@@ -17,7 +17,17 @@ from loomlab.basics.grouping import grouped
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Host, Lab
 from loomlab.plan.planning import plan
-from loomlab.records.files import NAME, SUMS, RunFiles, check_links, read_json, read_record, write_json, write_sums
+from loomlab.records.files import (
+    NAME,
+    SUMS,
+    RunFiles,
+    check_links,
+    newest_first,
+    read_json,
+    read_record,
+    write_json,
+    write_sums,
+)
 from loomlab.records.models import EngineFacts, Run, Summary, check_approaches
 from loomlab.records.order import Order, PlannedRun, changing, order_file, order_of, read_order
 
@@ -26,7 +36,10 @@ MOST_RUNS, MOST_NAMED = 5000, 5  # of an experiment without an order; of those t
 MOST_DOUBTS, LONGEST_DOUBT = 100, 2000  # of one run
 STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
 INTERRUPTED_NOTE = "The experiment was interrupted: the runs that are missing were not made."
-SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "container_metrics", "stand_in_images", "inherited")
+SAME = (
+    "engine", "runc", "cgroup", "cpus", "memory_bytes", "kernel", "architecture", "container_metrics", "stand_in_images",
+    "inherited",
+)  # fmt: skip
 """Facts of the host and the engine that all runs of an experiment should share."""
 
 
@@ -185,10 +198,10 @@ def killed(results: Path) -> list[Path]:
     return found
 
 
-def planned(results: Path, *, newest_first: bool = False) -> Iterator[tuple[Path, Order]]:
-    """The experiments whose order can be read, by name, and one order at a time; of the others it is told."""
+def planned(results: Path) -> Iterator[tuple[Path, Order]]:
+    """The experiments whose order can be read, the newest first, and one order at a time; of the others it is told."""
     folders = (path.parent for path in results.glob("*/order.json") if not path.parent.is_symlink())
-    for folder in sorted(folders, reverse=newest_first):
+    for folder in newest_first(folders):
         try:
             with warnings.catch_warnings(action="ignore"):  # of what an older version's has more
                 order = read_order(folder)
@@ -288,7 +301,7 @@ def unfinished(results: Path, name: str) -> Path:
             fact = f"RESUME={name} is no folder of results/ with an order.json"
             raise UsageError(f"{fact}: name one, or use RESUME=latest.")
         return results / name
-    for folder, order in planned(results, newest_first=True):
+    for folder, order in planned(results):
         if _lacking(folder, order):
             return folder
     cure = "start a new one, such as make run-ab CONCURRENCY=1000"

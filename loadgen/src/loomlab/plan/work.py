@@ -32,6 +32,7 @@ TIMEOUT_S = 30  # the same for every tool; after so long a silence ab gives up a
 SWEEP_REPEATS = 5  # the fewest for an interval that is not called coarse
 IN_FLIGHT_FACTOR, FEWEST_FOR_RATE = 4, 100
 """Connections for a rate: as many as it keeps busy, times this, and at least so many."""
+UNKNOWN_ANSWER_MS = 1000  # what an answer of a service of the user's is taken to last
 RUNGS = (16, 4, 1)  # a ladder's connections: what the host holds, divided by these
 MOST_PAIRED_THREADS = 5_000
 REQUEST_CPU_MS = 0.35  # CPU that a request takes, roughly, beside what it asks for
@@ -174,10 +175,12 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
         cure = "use READY=/health, or put a GET first"
         raise UsageError(f"READY is not set, and {targets[0].label} is no request to ask beforehand: {cure}.")
     endpoint = _endpoint_of(targets, delay)
-    answer, connections = answer_ms(endpoint, delay), asked.connections
+    answer, connections = UNKNOWN_ANSWER_MS if foreign else answer_ms(endpoint, delay), asked.connections
+    generator, asks = tool(asked.tool), (endpoint.work_ms, endpoint.connections_held)
+    room = most_of(generator, _room_of(asked, host, lab), *asks)[1].values() if foreign else ()
     shapes: list[tuple[int, Shape]] = []
     for rate in asked.rates_rps:
-        enough = max(FEWEST_FOR_RATE, int(IN_FLIGHT_FACTOR * (int(rate) + 1) * answer / 1000))
+        enough = max(FEWEST_FOR_RATE, int(min((IN_FLIGHT_FACTOR * (int(rate) + 1) * answer / 1000, *room))))
         steps = (RateStep(rate, asked.duration_s or OPEN_RUN_S),)
         shapes.append((connections[0] if connections else enough, OpenRate(steps)))
     search = searched(asked, _room_of(asked, host, lab), endpoint, delay) if asked.objectives else None
@@ -186,7 +189,7 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
         if endpoint.database and not connections:
             fact = f"{targets[0].target} is answered as soon as the database does, so no CONCURRENCY follows from it"
             raise UsageError(f"{fact}: use for instance RATE=300 or CONCURRENCY=20.")
-        connections = connections or ladder(tool(asked.tool), _room_of(asked, host, lab), endpoint, answer)
+        connections = connections or ladder(generator, _room_of(asked, host, lab), endpoint, answer)
         shapes += [(each, Closed(asked.requests or each, asked.duration_s or LONGEST_RUN_S)) for each in connections]
     origin = (foreign and foreign.origin) or ""
     work = Work(

@@ -198,7 +198,7 @@ def runs_in(results: Path, benchmark: Benchmark, scenarios: Path, host: Host | N
     host, of those that were measured on it."""
     asked: dict[str, dict[str, str]] = {}
     found: list[PublishedRun] = []
-    for folder, order in planned(results, newest_first=True):
+    for folder, order in planned(results):
         if order.benchmark != benchmark.name and load_of(order) not in benchmark.scenarios:
             continue
         if asked.get(load_of(order), order.asked | ANY) != order.asked | ANY:

@@ -8,6 +8,7 @@ import secrets
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
@@ -142,6 +143,12 @@ def check_links(folder: Path) -> None:
     if odd := next((path for path in paths if path.is_symlink() or not (path.is_file() or path.is_dir())), None):
         fact = f"{folder.name} has {str(odd.relative_to(folder))!r}, which is neither a file nor a folder"
         raise UsageError(f"{fact}: remove that, or move the experiment out of results/.")
+
+
+def newest_first(experiments: Iterable[Path]) -> list[Path]:
+    """By the time in their names; what is named after the future is somebody else's, and comes last."""
+    now = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ~}"
+    return sorted(experiments, key=lambda path: (path.name <= now, path.name), reverse=True)
 
 
 def checksum(folder: Path) -> str:

@@ -4,7 +4,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -24,7 +24,7 @@ from loomlab.answer.parity import what_differs
 from loomlab.answer.text import load_cell
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.contrasts import Contrast, Difference
-from loomlab.records.files import values_in
+from loomlab.records.files import newest_first, values_in
 from loomlab.records.models import Run
 from loomlab.run.prometheus import LimitedSocket
 
@@ -176,10 +176,8 @@ def short(*values: object) -> list[str]:
 
 def newest_runs(results: Path, files: "Files") -> Iterator[tuple[str, Run, str, str]]:
     """Experiment, run, verdict and reasons: of judged runs, the newest first, as their experiment's summary has them
-    unless they were measured again. A folder of the future is somebody else's: it comes last."""
-    now = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ~}"
-    experiments = sorted(results.glob("*T*Z-*"), key=lambda path: (path.name <= now, path.name), reverse=True)
-    for experiment in experiments[:MOST_FOLDERS]:
+    unless they were measured again."""
+    for experiment in newest_first(results.glob("*T*Z-*"))[:MOST_FOLDERS]:
         folders, summed = list[Path](), dict[Any, tuple[str, str]]()
         with files.noting():
             experiment.name.encode()  # another one than UTF-8 would end the page
