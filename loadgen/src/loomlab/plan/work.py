@@ -176,8 +176,7 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
         raise UsageError(f"READY is not set, and {targets[0].label} is no request to ask beforehand: {cure}.")
     endpoint = _endpoint_of(targets, delay)
     answer, connections = UNKNOWN_ANSWER_MS if foreign else answer_ms(endpoint, delay), asked.connections
-    generator, asks = tool(asked.tool), (endpoint.work_ms, endpoint.connections_held)
-    room = most_of(generator, _room_of(asked, host, lab), *asks)[1].values() if foreign else ()
+    room = most_of(tool(asked.tool), _room_of(asked, host, lab), 0, 1)[1].values() if foreign else ()
     shapes: list[tuple[int, Shape]] = []
     for rate in asked.rates_rps:
         enough = max(FEWEST_FOR_RATE, int(min((IN_FLIGHT_FACTOR * (int(rate) + 1) * answer / 1000, *room))))
@@ -189,7 +188,7 @@ def _of_variables(asked: Asked, host: Host, lab: Lab, model: Model | None) -> Wo
         if endpoint.database and not connections:
             fact = f"{targets[0].target} is answered as soon as the database does, so no CONCURRENCY follows from it"
             raise UsageError(f"{fact}: use for instance RATE=300 or CONCURRENCY=20.")
-        connections = connections or ladder(generator, _room_of(asked, host, lab), endpoint, answer)
+        connections = connections or ladder(tool(asked.tool), _room_of(asked, host, lab), endpoint, answer)
         shapes += [(each, Closed(asked.requests or each, asked.duration_s or LONGEST_RUN_S)) for each in connections]
     origin = (foreign and foreign.origin) or ""
     work = Work(
