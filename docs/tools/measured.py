@@ -36,6 +36,12 @@ from loomlab.report.opening import caveats_of, opening_of
 from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
 from loomlab.statistics.paired import why_not
 
+FLIP = (
+    "make flip SUBJECTS=examples/orders/compose.yaml SERVICE=orders READY=/actuator/health/readiness "
+    "METRICS=/actuator/prometheus ENDPOINT=/orders/1 RATE=200 SLO='p99<1s,errors<0.1%' "
+    "A=ENV:SPRING_THREADS_VIRTUAL_ENABLED=false B=ENV:SPRING_THREADS_VIRTUAL_ENABLED=true "
+    "SLOW=PAYMENTS_ANSWERS_AFTER_MS=1000 SMALL=ENV:SERVER_TOMCAT_THREADS_MAX=30 REPEATS=3"
+)
 KEPT = {
     "headline": ("With the read time-out", "make sweep CONCURRENCY=500,2000"),
     "headline-earlier": ("The same on another host", "make sweep CONCURRENCY=500,2000"),
@@ -111,10 +117,16 @@ KEPT = {
         "make compare APPROACH=webflux-netty REQUESTS_FILE=examples/database/stall.yaml RATE=100 CONCURRENCY=400 "
         "A=POOL=5 B=POOL=20 C=POOL=100 REPEATS=3",
     ),
+    "orders": ("A user's service, platform and virtual threads", FLIP),
+    "orders-capacity": ("The same, its capacity", FLIP),
+    "orders-slow": ("The same, with slow answers", FLIP),
+    "orders-small": ("The same, with a pool of 30 threads", FLIP),
     "all-ten": ("All ten approaches", "make sweep APPROACH=all CONCURRENCY=1000 TOOL=hey REPEATS=2"),
 }
 """Title and command of each summary in results/measured/, which is gzipped JSON."""
-WITHOUT_TABLE = {"capacity-carriers", "headline-earlier", "headline-slower", "database-pools", "database-untimed"}
+WITHOUT_TABLE = {
+    "capacity-carriers", "headline-earlier", "headline-slower", "database-pools", "database-untimed", "orders-capacity",
+}  # fmt: skip
 """Those whose sentences are enough."""
 PAIRS = {
     "tomcat-virtual": "**virtual instead of platform threads**, on Tomcat",
@@ -232,9 +244,7 @@ def _doubts(experiment: Experiment) -> list[str]:
 def _once(told: Iterable[tuple[str, str]]) -> Iterator[str]:
     """What of the same subject differs by numbers alone, once, with the largest ones: a subject and a text each."""
     for (subject, _), alike in grouped(told, lambda one: (one[0], NUMBER.sub("", one[1]))).items():
-        largest = max(
-            (text for _, text in alike), key=lambda text: [*map(_value, NUMBER.findall(text))]
-        )
+        largest = max((text for _, text in alike), key=lambda text: [*map(_value, NUMBER.findall(text))])
         several = f" ({len(alike)}, for instance)" if len(alike) > 1 else ""
         yield f"{subject}{several}: {largest}"
 
@@ -245,7 +255,11 @@ def _means(told: Iterable[tuple[str, str]]) -> Iterator[str]:
         columns = zip(*(NUMBER.findall(text) for _, text in alike), strict=True)
         means = iter([each[0] if len({*each}) == 1 else number(fmean(map(_value, each))) for each in columns])
         several = f" (means of {len(alike)})" if len(alike) > 1 else ""
-        yield f"{subject}{several}: {NUMBER.sub(lambda _, means=means: next(means), alike[0][1])}"
+        yield f"{subject}{several}: {_replaced(alike[0][1], means)}"
+
+
+def _replaced(text: str, numbers: Iterator[str]) -> str:
+    return NUMBER.sub(lambda _: next(numbers), text)
 
 
 def _value(text: str) -> float:

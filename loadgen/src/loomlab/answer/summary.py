@@ -37,8 +37,8 @@ MOST_DOUBTS, LONGEST_DOUBT = 100, 2000  # of one run
 STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
 INTERRUPTED_NOTE = "The experiment was interrupted: the runs that are missing were not made."
 SAME = (
-    "engine", "runc", "cgroup", "cpus", "memory_bytes", "kernel", "architecture", "container_metrics", "stand_in_images",
-    "inherited",
+    "engine", "runc", "cgroup", "cpus", "memory_bytes", "kernel", "architecture", "container_metrics",
+    "stand_in_images", "inherited",
 )  # fmt: skip
 """Facts of the host and the engine that all runs of an experiment should share."""
 

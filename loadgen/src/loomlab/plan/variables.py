@@ -113,8 +113,8 @@ class Asked(Record):
     connections: Annotated[list[Annotated[Whole, Field(ge=1, le=MOST_CONNECTIONS)]], Parts, Rising] = variable(
         "CONCURRENCY", (*NEEDING_CONNECTIONS, *OF_RATES, *COMPARING),
         "connections, each with one request at a time; a sweep takes several",
-        "required; with `RATE`, four times as many as it keeps busy (of a service of yours, four times the rate), at least "
-        "100; with `sweep`, a sixteenth, a quarter and all of those that the host can handle", "1000", [],
+        "required; with `RATE`, four times as many as it keeps busy (of a service of yours, four times the rate), at "
+        "least 100; with `sweep`, a sixteenth, a quarter and all of those that the host can handle", "1000", [],
     )  # fmt: skip
     rates_rps: Annotated[list[Rate], Parts, Rising] = variable(
         "RATE", (*(f"{verb}!" for verb in OF_RATES), *COMPARING, "flip!"),
