@@ -126,6 +126,7 @@ KEPT = {
 """Title and command of each summary in results/measured/, which is gzipped JSON."""
 WITHOUT_TABLE = {
     "capacity-carriers", "headline-earlier", "headline-slower", "database-pools", "database-untimed", "orders-capacity",
+    "capacity", "mix-carriers",
 }  # fmt: skip
 """Those whose sentences are enough."""
 PAIRS = {
